@@ -10,7 +10,7 @@ use super::fold;
 use super::numbers;
 use super::readings::Reading;
 use super::table::Meaning;
-use crate::language::folders::files;
+use crate::language::folders::{files, parsed};
 use crate::words::plain_digit;
 
 /// Most words of an answer with an address.
@@ -66,8 +66,7 @@ static TABLES: LazyLock<HashMap<&'static str, HashMap<String, Piece>>> = LazyLoc
     SOURCES
         .iter()
         .map(|(code, source)| {
-            let file = toml::from_str(source)
-                .unwrap_or_else(|error| panic!("languages/{code}/contacts.toml: {error}"));
+            let file = parsed(code, "contacts.toml", source);
             (*code, pieces_of(&file))
         })
         .collect()

@@ -11,7 +11,7 @@ use super::fold;
 use super::numbers;
 use super::numbers::Token as NumberToken;
 use super::table::Meaning;
-use crate::language::folders::files;
+use crate::language::folders::{files, parsed};
 use crate::words::plain_digit;
 
 /// Most words that are read; a longer text is not an answer with a date or a time.
@@ -222,8 +222,7 @@ static TABLES: LazyLock<HashMap<&'static str, Table>> = LazyLock::new(|| {
     SOURCES
         .iter()
         .map(|(code, source)| {
-            let file =
-                toml::from_str(source).unwrap_or_else(|error| panic!("languages/{code}/dates.toml: {error}"));
+            let file = parsed(code, "dates.toml", source);
             (*code, Table::of(code, file))
         })
         .collect()
@@ -424,7 +423,7 @@ pub fn lex(heard: &str, language: &str, label: &str) -> Option<Vec<Token>> {
     Some(tokens.into_iter().filter(|token| !matches!(token, Token::Carrier | Token::Unknown)).collect())
 }
 
-/// Whether the words of a label tell of a past (`Date of birth`) or of a future; `None` for neither or both.
+/// Whether a label asks for a past date (`Date of birth`) or a future one; `None` for neither or both.
 pub fn tense(text: &str, language: &str) -> Option<bool> {
     let words: Vec<String> = split(&text.replace(['_', '-'], " "));
     tense_of(&tokens(&words, language, &[]))

@@ -35,6 +35,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Mutex;
 
+    use crate::speakable::{Pronunciations, Speakable};
     use crate::speech::{LANGUAGES, opt_out};
     use crate::{Field, FieldKind, capture};
 
@@ -56,6 +57,9 @@ mod tests {
             hear(FieldKind::Number);
             hear(FieldKind::Boolean);
             hear(FieldKind::Choice);
+            hear(FieldKind::Date);
+            hear(FieldKind::Email);
+            Speakable::new("en", true, Pronunciations::default()).prepare("2");
             opt_out("two", "en");
         }
         let folders = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/languages")).unwrap();
@@ -67,7 +71,14 @@ mod tests {
         assert_eq!(codes, known, "a folder is a language of agents");
         let read = READ.lock().unwrap();
         for code in &codes {
-            for name in ["numbers.toml", "answers.toml", "optouts.toml"] {
+            for name in [
+                "numbers.toml",
+                "answers.toml",
+                "optouts.toml",
+                "dates.toml",
+                "contacts.toml",
+                "speaking.toml",
+            ] {
                 assert_eq!(read.get(&(code.clone(), name.to_owned())), Some(&1), "{code}/{name}");
             }
         }

@@ -130,7 +130,7 @@ pub fn small(word: &str, language: &str) -> Option<u32> {
     let own = [table(language), table("en")].into_iter().flatten();
     let found = own.filter_map(|table| table.exact(&folded)).next()?;
     match found {
-        Meaning::Number(tokens) => match tokens.as_slice() {
+        Meaning::Number(tokens) => match &tokens[..] {
             [Token::Number { value, .. }] => Some(u32::from(*value)),
             _ => None,
         },

@@ -1,7 +1,7 @@
 //! The tables of `languages/<code>/numbers.toml`, read once.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
@@ -76,8 +76,11 @@ pub struct Ending {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Meaning {
-    Number(Vec<Token>),
-    Carrier { neutral: bool },
+    /// Spellings of one number share its tokens.
+    Number(Arc<[Token]>),
+    Carrier {
+        neutral: bool,
+    },
     Refuses,
     Corrects,
 }
@@ -85,10 +88,10 @@ pub enum Meaning {
 /// The words of one language.
 pub struct Table {
     code: &'static str,
-    exact: HashMap<String, Meaning>,
+    exact: HashMap<Box<str>, Meaning>,
     /// Latin words by their sounds; `None` where two numbers sound alike.
-    sounds: HashMap<String, Option<Meaning>>,
-    english: HashMap<String, Meaning>,
+    sounds: HashMap<Box<str>, Option<Meaning>>,
+    english: HashMap<Box<str>, Meaning>,
 }
 
 static TABLES: LazyLock<HashMap<&'static str, Table>> = LazyLock::new(|| {
@@ -132,7 +135,7 @@ fn token(written: &str, composes: bool) -> Option<Token> {
     })
 }
 
-fn tokens(written: &str, composes: bool) -> Option<Vec<Token>> {
+fn tokens(written: &str, composes: bool) -> Option<Arc<[Token]>> {
     written.split(' ').map(|one| token(one, composes)).collect()
 }
 
@@ -141,18 +144,18 @@ impl Table {
         let mut table = Self { code, exact: HashMap::new(), sounds: HashMap::new(), english: HashMap::new() };
         let composes = written.composes;
         for word in written.carriers.split_whitespace() {
-            table.exact.insert(fold::letters(word), Meaning::Carrier { neutral: code != "en" });
+            table.exact.insert(fold::letters(word).into(), Meaning::Carrier { neutral: code != "en" });
         }
         for word in written.neutral.split_whitespace() {
-            table.exact.insert(fold::letters(word), Meaning::Carrier { neutral: true });
+            table.exact.insert(fold::letters(word).into(), Meaning::Carrier { neutral: true });
         }
         for word in written.refuses.split_whitespace() {
-            table.exact.insert(fold::letters(word), Meaning::Refuses);
+            table.exact.insert(fold::letters(word).into(), Meaning::Refuses);
         }
         for word in written.corrects.split_whitespace() {
-            table.exact.insert(fold::letters(word), Meaning::Corrects);
+            table.exact.insert(fold::letters(word).into(), Meaning::Corrects);
         }
-        let mut made: Vec<(String, Vec<Token>)> = Vec::new();
+        let mut made: Vec<(String, Arc<[Token]>)> = Vec::new();
         for (value, words) in &written.words {
             let Some(tokens) = tokens(value, composes) else { continue };
             made.extend(words.split_whitespace().map(|word| (word.to_owned(), tokens.clone())));
@@ -163,9 +166,10 @@ impl Table {
                 let Some(words) = written.words.get(&value.to_string()) else { continue };
                 let same = |word: &&str| fold::native(word) == fold::native(&ending.add);
                 let stems = words.split_whitespace().filter(same);
+                let tokens: Arc<[Token]> =
+                    [&[Token::Number { value, open: false }], &then[..]].concat().into();
                 for stem in stems.filter_map(|word| word.strip_suffix(&ending.drop)) {
-                    let first = Token::Number { value, open: false };
-                    made.push((format!("{stem}{}", ending.add), [vec![first], then.clone()].concat()));
+                    made.push((format!("{stem}{}", ending.add), tokens.clone()));
                 }
             }
         }
@@ -174,7 +178,7 @@ impl Table {
             for value in 1..=99_u8 {
                 let Some(words) = written.words.get(&value.to_string()) else { continue };
                 let Some(number) = tokens(&value.to_string(), composes) else { continue };
-                let tokens = [first.clone(), number].concat();
+                let tokens: Arc<[Token]> = [&first[..], &number[..]].concat().into();
                 let words = words.split_whitespace().filter(|word| fold::native(word));
                 made.extend(words.flat_map(|word| join.words(word)).map(|word| (word, tokens.clone())));
             }
@@ -189,22 +193,22 @@ impl Table {
         for (value, words) in &written.sounds {
             let Some(tokens) = tokens(value, true) else { continue };
             for word in words.split_whitespace() {
-                table.english.insert(word.replace('D', "T"), Meaning::Number(tokens.clone()));
+                table.english.insert(word.replace('D', "T").into(), Meaning::Number(tokens.clone()));
             }
         }
         table
     }
 
-    fn number(&mut self, word: &str, tokens: Vec<Token>) {
+    fn number(&mut self, word: &str, tokens: Arc<[Token]>) {
         let meaning = Meaning::Number(tokens);
         if !fold::native(word) && self.code != "en" {
             let sounds = fold::latin_sounds(word, self.code);
-            let known = self.sounds.entry(sounds).or_insert_with(|| Some(meaning.clone()));
+            let known = self.sounds.entry(sounds.into()).or_insert_with(|| Some(meaning.clone()));
             if known.as_ref().is_some_and(|known| *known != meaning) {
                 *known = None;
             }
         }
-        self.exact.entry(fold::letters(word)).or_insert(meaning);
+        self.exact.entry(fold::letters(word).into()).or_insert(meaning);
     }
 
     pub fn is_english(&self) -> bool {
@@ -218,11 +222,11 @@ impl Table {
 
     /// The number that a Latin word sounds like.
     pub fn sounding(&self, word: &str) -> Option<&Meaning> {
-        self.sounds.get(&fold::latin_sounds(word, self.code))?.as_ref()
+        self.sounds.get(fold::latin_sounds(word, self.code).as_str())?.as_ref()
     }
 
     /// The number that a word in an Indian script is in English.
     pub fn english(&self, word: &str) -> Option<&Meaning> {
-        self.english.get(&fold::english_sounds(word))
+        self.english.get(fold::english_sounds(word).as_str())
     }
 }

@@ -288,7 +288,7 @@ fn scale(text: &Text, at: usize, speech: &Speech) -> Option<(usize, u64)> {
     let folded = fold::letters(&word);
     let mut tables = [table(speech.code), table("en")].into_iter().flatten();
     match tables.find_map(|table| table.exact(&folded))? {
-        Meaning::Number(tokens) => match tokens.as_slice() {
+        Meaning::Number(tokens) => match &tokens[..] {
             [Token::Scale(scale)] if *scale >= 1000 => Some((end, *scale)),
             _ => None,
         },

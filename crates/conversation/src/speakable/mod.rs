@@ -13,7 +13,7 @@
 //! | `pronunciations` | the words that the agent's owner has listed |
 //! | `spoken` | the result, and how far it was heard |
 //!
-//! Every part is told by its form alone. What may mean two things (`10-15`, `1/2`) stays as it is written.
+//! Every part is recognised by its form alone. What may mean two things (`10-15`, `1/2`) stays as it is written.
 
 mod calendar;
 mod codes;

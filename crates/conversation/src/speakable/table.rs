@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::language::fold;
-use crate::language::folders::files;
+use crate::language::folders::{files, parsed};
 
 /// The languages of agents, each with its table.
 pub const SOURCES: [(&str, &str); 11] = files!("speaking.toml");
@@ -144,8 +144,7 @@ static TABLES: LazyLock<HashMap<&'static str, Speech>> = LazyLock::new(|| {
     SOURCES
         .iter()
         .map(|(code, source)| {
-            let written = toml::from_str(source)
-                .unwrap_or_else(|error| panic!("languages/{code}/speaking.toml: {error}"));
+            let written = parsed(code, "speaking.toml", source);
             (*code, Speech::of(code, written))
         })
         .collect()
