@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use domain::ports::LegGateway;
 use telephony::loopback::{self, Loopback};
 use tokio::sync::watch;
 use voice::{Recordings, Speech};
@@ -45,19 +46,8 @@ impl Lines {
         settings.shared = config.database_url.is_some();
         let (doorbell, answering) = inbound::Doorbell::new();
         let trunks = SipTrunks::open(settings, Arc::new(doorbell)).await?;
-        let lines = Arc::new(Self {
-            carriers: Carriers(vec![trunks.gateway()]),
-            trunks: Some(trunks),
-            phones: None,
-            cap: usize::MAX,
-            speech,
-            recordings: Recordings::start().map_err(|why| why.to_string())?,
-            held: Mutex::new(HashMap::new()),
-            room: Mutex::default(),
-            app: OnceLock::new(),
-            dialling: Mutex::default(),
-            ended: watch::channel(0).0,
-        });
+        let gateway = trunks.gateway();
+        let lines = Arc::new(Self { trunks: Some(trunks), ..Self::over(gateway, speech)? });
         answering.start(&lines);
         Ok(lines)
     }
@@ -69,11 +59,21 @@ impl Lines {
             ring_timeout: config.telephony.sip.ring_timeout,
             response_timeout: sandbox::RESPONSE_TIMEOUT,
         };
+        let gateway = Arc::new(Loopback::new(settings, phones.exchange()));
         Ok(Arc::new(Self {
-            carriers: Carriers(vec![Arc::new(Loopback::new(settings, phones.exchange()))]),
-            trunks: None,
             phones: Some(phones),
             cap: config.telephony.sandbox_lines,
+            ..Self::over(gateway, speech)?
+        }))
+    }
+
+    /// Lines over one gateway, as many as its carriers have.
+    fn over(gateway: Arc<dyn LegGateway>, speech: Speech) -> Result<Self, String> {
+        Ok(Self {
+            carriers: Carriers(vec![gateway]),
+            trunks: None,
+            phones: None,
+            cap: usize::MAX,
             speech,
             recordings: Recordings::start().map_err(|why| why.to_string())?,
             held: Mutex::new(HashMap::new()),
@@ -81,6 +81,6 @@ impl Lines {
             app: OnceLock::new(),
             dialling: Mutex::default(),
             ended: watch::channel(0).0,
-        }))
+        })
     }
 }
