@@ -3,21 +3,7 @@
 
 use std::net::SocketAddr;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrunkHealth {
-    /// Its name in the settings.
-    pub name: String,
-    /// The carrier that it leads to.
-    pub carrier: String,
-    /// Whether it answers; none before that is known.
-    pub healthy: Option<bool>,
-    /// Whether this node is registered there; `None` if no node should be.
-    pub registered: Option<bool>,
-    /// Calls of this node over it.
-    pub calls: u32,
-    /// How many there may be now, of the channels that all nodes share.
-    pub channels: u32,
-}
+use api::system::TrunkHealth;
 
 /// The telephone lines of this node.
 pub trait Lines: Send + Sync {

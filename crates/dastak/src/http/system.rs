@@ -10,7 +10,6 @@ use serde_json::json;
 
 use super::handler::{Handler, Outcome, Reply, Request};
 use super::router::sees_figures;
-use crate::app::lines::TrunkHealth;
 use crate::app::{App, disk, node};
 use crate::open;
 
@@ -76,16 +75,7 @@ async fn readiness(app: Arc<App>, request: Request) -> Outcome {
             let mut health =
                 Health { ok: true, reason: None, trunks: None, warnings: None, clock_skew_ms: None };
             if sees_more {
-                let healthy = |trunk: TrunkHealth| api::system::TrunkHealth {
-                    name: trunk.name,
-                    carrier: trunk.carrier,
-                    healthy: trunk.healthy,
-                    registered: trunk.registered,
-                    calls: trunk.calls,
-                    channels: trunk.channels,
-                };
-                health.trunks =
-                    app.lines.as_ref().map(|lines| lines.trunks().into_iter().map(healthy).collect());
+                health.trunks = app.lines.as_ref().map(|lines| lines.trunks());
                 health.warnings = Some(node::warnings(&app)).filter(|found| !found.is_empty());
                 health.clock_skew_ms = app.node.skew().map(|skew| skew.ahead);
             }

@@ -254,7 +254,7 @@ impl Drop for Dialling<'_> {
 }
 
 impl crate::app::lines::Lines for Lines {
-    fn trunks(&self) -> Vec<crate::app::lines::TrunkHealth> {
+    fn trunks(&self) -> Vec<api::system::TrunkHealth> {
         self.trunks.as_ref().map(|trunks| trunks.health()).unwrap_or_default()
     }
 

@@ -53,8 +53,8 @@ impl SipTrunks {
     }
 
     /// Health of the trunks, in the order of the settings.
-    pub fn health(&self) -> Vec<crate::app::lines::TrunkHealth> {
-        let health = |trunk: TrunkHealth| crate::app::lines::TrunkHealth {
+    pub fn health(&self) -> Vec<api::system::TrunkHealth> {
+        let health = |trunk: TrunkHealth| api::system::TrunkHealth {
             name: trunk.name,
             carrier: trunk.carrier,
             healthy: trunk.healthy,
