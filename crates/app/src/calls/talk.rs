@@ -73,7 +73,10 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
             let own_number =
                 if row.direction == Direction::Inbound { row.to_number } else { row.from_number };
             Ok::<_, Failure>(Some(Talk {
-                carrier: store::numbers::carrier_of(tx, &own_number)?,
+                carrier: match row.direction {
+                    Direction::Outbound => row.carrier,
+                    Direction::Inbound => store::numbers::carrier_of(tx, &own_number)?,
+                },
                 own_number,
                 agent: agent.id,
                 flow: agent::flow(tx, Some(&agent))?,
