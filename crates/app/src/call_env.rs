@@ -72,9 +72,9 @@ impl ReservedLines {
 pub type Follower = fn(&mut Tx<'_>, &Env, &CallRow, Fact) -> Result<(), Failure>;
 
 /// Prefetch hook: issues the reads that a [`Follower`] of the same room will make for this fact; the progress is that
-/// of the call afterwards. It runs before many facts are applied together (`Tx::foresee`). Results are discarded and
+/// of the call afterwards. It runs before many facts are applied together (`Tx::prefetch`). Results are discarded and
 /// errors ignored. It writes nothing.
-pub type Foreseer = fn(&mut Tx<'_>, &Env, &CallRow, &Progress, Fact);
+pub type Prefetcher = fn(&mut Tx<'_>, &Env, &CallRow, &Progress, Fact);
 
 /// What keeps account of what calls of campaigns cost. It is called in the transaction of every charge of such a call, for
 /// its first or a second leg, with the amount in minor units.
@@ -100,7 +100,7 @@ pub struct Env {
     /// Observers of facts.
     pub followers: &'static [Follower],
     /// Their prefetch hooks.
-    pub foresees: &'static [Foreseer],
+    pub prefetches: &'static [Prefetcher],
     /// Observers of charges.
     pub charges: &'static [ChargeHook],
     /// Observers of people who are given up without a call.

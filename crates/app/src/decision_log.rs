@@ -63,7 +63,7 @@ impl Chains {
             open.entry(*whose).or_insert(entry.timestamp);
         }
         if open.len() > 1 {
-            tx.foresee(|tx| {
+            tx.prefetch(|tx| {
                 for (tenant, strand) in open.keys() {
                     let _ = decision_log::head_for_update(&mut tx.of(*tenant), *strand);
                 }

@@ -16,8 +16,8 @@ pub fn emit(tx: &mut TenantTx, context: &Context, event: NewEvent<'_>) -> Result
     emit_with(tx, context, event, None)
 }
 
-/// Writes an event of a chat, which carries the transcript up to now. Whoever sends or reads the event puts it in: an event
-/// costs what it says itself, however long its chat is.
+/// Writes an event of a chat, which carries the transcript up to now. The transcript is not stored with the event: it is
+/// inserted when the event is sent or read, so the size of an event does not depend on the length of its chat.
 pub fn emit_with(
     tx: &mut TenantTx,
     context: &Context,

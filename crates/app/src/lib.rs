@@ -132,7 +132,7 @@ pub struct Hooks {
     /// Observers of facts of calls, in this order.
     pub call_facts: &'static [call_env::Follower],
     /// Their prefetch hooks, called when many facts are applied together.
-    pub foresees: &'static [call_env::Foreseer],
+    pub prefetches: &'static [call_env::Prefetcher],
     /// Observers of charges.
     pub charges: &'static [call_env::ChargeHook],
     /// Observers of people on calling lists who are given up without a call.
@@ -258,7 +258,7 @@ impl App {
             platform_lines: self.config.telephony.concurrent_calls,
             node: self.ports.node.clone(),
             followers: self.hooks.call_facts,
-            foresees: self.hooks.foresees,
+            prefetches: self.hooks.prefetches,
             charges: self.hooks.charges,
             given_up: self.hooks.given_up,
             lines: Arc::default(),

@@ -26,4 +26,4 @@ pub use board::Owner;
 pub use cards::{board, list, move_card};
 pub use erasing::{erase, sweep};
 pub use settings::{card, get, update};
-pub use sorting::{analysed, call_fact, chat_over, choices, foresee, given_up};
+pub use sorting::{analysed, call_fact, chat_over, choices, given_up, prefetch};

@@ -40,7 +40,7 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
 }
 
 /// Prefetches what [`call_fact`] will read.
-pub fn foresee(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact: Fact) {
+pub fn prefetch(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact: Fact) {
     let Some((owner, contact)) = on_board(call) else { return };
     let (tenant, name) = (call.workspace, owner.text());
     match after.status.stage() {

@@ -83,7 +83,7 @@ fn counted(call: &CallRow, event: Event, before: &Row) -> Calls {
 }
 
 /// Prefetches what [`call_fact`] will read.
-pub fn foresee(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact: Fact) {
+pub fn prefetch(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact: Fact) {
     let Some(campaign) = call.campaign else { return };
     let _ = due::row_of_call(&mut tx.of(call.workspace), call.id);
     if fact == Fact::NotPlaced || Ending::of(after).is_some() {

@@ -18,7 +18,7 @@ pub mod run;
 pub mod runs;
 pub mod summary;
 
-pub use facts::{call_fact, charge, foresee};
+pub use facts::{call_fact, charge, prefetch};
 
 use app::Failure;
 use domain::ids::{Campaign, Id};

@@ -404,8 +404,8 @@ pub fn customer(row: &ChannelChatRow) -> ConversationCustomer {
     }
 }
 
-/// Writes an event of a chat (docs/contract/chats.md#events), which `event` makes of the chat as it is now, without its
-/// transcript: whoever sends or reads the event puts that in.
+/// Writes an event of a chat (docs/contract/chats.md#events), made by `event` from the chat as it is now, without its
+/// transcript, which is inserted when the event is sent or read.
 pub fn emit(
     tx: &mut Tx<'_>,
     env: &Env,

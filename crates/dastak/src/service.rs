@@ -312,7 +312,7 @@ const HOOKS: Hooks = Hooks {
         boards::call_fact,
         integrations::pushes::after_call_fact,
     ],
-    foresees: &[campaigns::foresee, boards::foresee, integrations::pushes::foresee],
+    prefetches: &[campaigns::prefetch, boards::prefetch, integrations::pushes::prefetch],
     charges: &[campaigns::charge],
     given_up: &[boards::given_up],
     erasures: &[

@@ -69,7 +69,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
 }
 
 /// Prefetches what [`after_call_fact`] will read.
-pub fn foresee(tx: &mut Tx<'_>, env: &Env, call: &CallRow, after: &Progress, fact: Fact) {
+pub fn prefetch(tx: &mut Tx<'_>, env: &Env, call: &CallRow, after: &Progress, fact: Fact) {
     let status = after.status;
     if call.mode == Mode::Test || status.is_live() || status == Status::Blocked || fact == Fact::NotPlaced {
         return;

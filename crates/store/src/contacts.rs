@@ -200,7 +200,7 @@ pub fn find_by_phone(tx: &mut TenantTx, mode: Mode, phone: &str) -> Result<Optio
     {
         return Ok(known);
     }
-    // With a limit each number is looked up by itself, also when many are asked for at once (`Tx::foresee`): a plan that was
+    // With a limit each number is looked up by itself, also when many are asked for at once (`Tx::prefetch`): a plan that was
     // made while the table was small would read all of it otherwise.
     tx.one(
         formatcp!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and phone = ?3 limit 1"),

@@ -63,7 +63,7 @@ pub struct NewEntry {
 
 /// Across workspaces: holds the lists of several and reads at once what [`add_all`] asks for with the same numbers and the same
 /// `also`. On SQLite, where a read is a call, nothing is read.
-pub fn foresee_all<'a, R>(
+pub fn prefetch_all<'a, R>(
     tx: &mut Tx<'_>,
     lists: impl Iterator<Item = (Tenant, &'a [NewEntry])> + Clone,
     also: impl Fn(&mut TenantTx, &'a [NewEntry]) -> Result<R, DbError>,
@@ -71,7 +71,7 @@ pub fn foresee_all<'a, R>(
     for (tenant, _) in lists.clone() {
         open(&mut tx.of(tenant))?;
     }
-    tx.foresee(|tx| {
+    tx.prefetch(|tx| {
         for (tenant, _) in lists.clone() {
             let _ = last_seq(&mut tx.of(tenant));
         }
@@ -87,16 +87,16 @@ fn hashes(entries: &[NewEntry]) -> Vec<&str> {
 }
 
 /// Adds different numbers, in their order; whether each is new on the list, and what `also` read: that travels along, while
-/// the list is held. It is held already, and read, if this was foreseen ([`foresee_all`]).
+/// the list is held. It is held already, and read, if this was prefetched ([`prefetch_all`]).
 pub fn add_all<R>(
     tx: &mut TenantTx,
     entries: &[NewEntry],
     now: Timestamp,
-    foreseen: bool,
+    prefetched: bool,
     also: impl Fn(&mut TenantTx) -> Result<R, DbError>,
 ) -> Result<(Vec<bool>, R), DbError> {
-    let mut last = if foreseen { last_seq(tx)?.unwrap_or(0) } else { hold(tx)? };
-    if !foreseen {
+    let mut last = if prefetched { last_seq(tx)?.unwrap_or(0) } else { hold(tx)? };
+    if !prefetched {
         tx.ahead(|tx| {
             let _ = among(tx, &hashes(entries));
             let _ = also(tx);

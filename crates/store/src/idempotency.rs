@@ -100,7 +100,7 @@ pub fn used(tx: &mut Tx<'_>, slots: &[&Slot]) -> Result<Vec<String>, DbError> {
     let Some(first) = slots.first() else { return Ok(Vec::new()) };
     let mut params = params![&first.workspace, first.mode, first.operation].to_vec();
     let wanted = column_of(&mut params, slots.iter().map(|slot| Value::from(&slot.key)));
-    // A text that begins like a read is one, so it travels with others (`Tx::ahead`, `Tx::foresee`). Both engines call the
+    // A text that begins like a read is one, so it travels with others (`Tx::ahead`, `Tx::prefetch`). Both engines call the
     // only column of a list of values `column1`.
     let sql = format!(
         "select (select key from idempotency_keys as known where workspace = ?1 and mode = ?2 and operation = ?3 \

@@ -12,17 +12,13 @@ use super::samples::{CALL, CONTACT, CUSTOMER_REF, at, id};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MovedCard {
-    /// The board.
     pub board_id: Id<ids::Board>,
     /// The campaign that the board belongs to.
     pub campaign_id: Option<Id<ids::Campaign>>,
     /// The agent that the board belongs to, if it is no campaign's.
     pub agent_id: Option<Id<ids::Agent>>,
-    /// The card.
     pub card_id: Id<ids::Card>,
-    /// The move.
     pub move_id: Id<ids::BoardMove>,
-    /// The person.
     pub contact_id: Id<ids::Contact>,
     /// The call that caused the move, or else the last one; null where nobody was called.
     pub call_id: Option<Id<ids::Call>>,
@@ -32,7 +28,6 @@ pub struct MovedCard {
     pub from: Option<MovedColumn>,
     /// The column that it came into.
     pub to: MovedColumn,
-    /// When.
     pub moved_at: Timestamp,
     /// The client's own id of the person, when the event is written.
     #[serde(default)]
@@ -42,11 +37,9 @@ pub struct MovedCard {
 /// A column of a board.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct MovedColumn {
-    /// Its id.
     pub id: Id<ids::BoardColumn>,
     /// Its name in rules and requests.
     pub key: String,
-    /// What it means.
     pub r#type: ColumnType,
 }
 

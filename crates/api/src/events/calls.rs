@@ -13,17 +13,14 @@ use super::samples::{AGENT, BUSINESS, CALL, CONTACT, CUSTOMER_REF, PHONE, Someti
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CallData {
-    /// The call.
     pub call_id: Id<ids::Call>,
     /// The agent that talks.
     pub agent_id: Option<Id<ids::Agent>>,
     /// The campaign that placed it.
     pub campaign_id: Option<Id<ids::Campaign>>,
-    /// The person.
     pub contact_id: Option<Id<ids::Contact>>,
     /// The client's own id of the person.
     pub external_ref: Option<String>,
-    /// Who calls.
     pub direction: Direction,
     /// The number that was called, E.164, or `[erased]`.
     pub to_number: String,
@@ -31,11 +28,9 @@ pub struct CallData {
     pub from_number: String,
     /// When somebody picked up.
     pub answered_at: Option<Timestamp>,
-    /// When it ended.
     pub ended_at: Option<Timestamp>,
     /// Talk time, seconds.
     pub duration_seconds: Option<i64>,
-    /// Why it ended.
     pub end_cause: Option<String>,
     /// The agent's disposition.
     pub outcome: Option<String>,
@@ -108,7 +103,6 @@ pub struct TransferredCall {
     pub call: CallData,
     /// The number of the person who answered, E.164.
     pub transferred_to: String,
-    /// When.
     pub transferred_at: Option<Timestamp>,
 }
 

@@ -12,15 +12,11 @@ use crate::campaigns::ChatappStats;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FinishedCampaign {
-    /// The campaign.
     pub campaign_id: Id<ids::Campaign>,
-    /// Its name.
     pub name: String,
-    /// Its agent.
     pub agent_id: Option<Id<ids::Agent>>,
     /// Why it is over: `list_complete`, `end_date` or `requested`.
     pub reason: String,
-    /// When.
     pub finished_at: Timestamp,
     /// `chatapp` for a campaign on the messaging channel.
     #[serde(skip_serializing_if = "Option::is_none")]

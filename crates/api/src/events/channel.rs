@@ -60,9 +60,7 @@ impl NumberPause {
 pub struct AccountRestriction {
     /// The provider's word: `ACCOUNT_RESTRICTION`, `ACCOUNT_VIOLATION` or `DISABLED_UPDATE`.
     pub event: String,
-    /// What is restricted.
     pub restriction_info: Option<Value>,
-    /// What was violated.
     pub violation_info: Option<Value>,
     /// Why it is disabled.
     pub ban_info: Option<Value>,

@@ -16,7 +16,6 @@ use crate::channel_messages::{ChannelMessage, MessageError, MessageMedia, Messag
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageData {
-    /// Its id.
     pub message_id: Id<ids::ChannelMessage>,
     /// The provider's id of it.
     pub provider_message_id: Option<String>,
@@ -26,19 +25,16 @@ pub struct MessageData {
     pub thread_id: Id<ids::ChannelThread>,
     /// The agent of the conversation or the campaign.
     pub agent_id: Option<Id<ids::Agent>>,
-    /// The person.
     pub contact_id: Id<ids::Contact>,
     /// The client's own id of the person.
     pub external_ref: Option<String>,
     /// Which way it goes.
     pub direction: Direction,
-    /// Who sent it.
     pub source: Source,
     /// `template`, `text`, `image`, `interactive`, …
     pub r#type: String,
     /// Its words; null without any, and after the person was erased.
     pub text: Option<String>,
-    /// Its template.
     pub template: Option<EventTemplate>,
     /// A received file; its bytes are fetched apart.
     pub media: Option<MessageMedia>,
@@ -48,11 +44,9 @@ pub struct MessageData {
     pub to: Option<String>,
     /// The customer's id on the channel.
     pub customer_user_id: Option<String>,
-    /// The customer's @username.
     pub customer_username: Option<String>,
     /// The provider's id of the business number.
     pub phone_number_id: String,
-    /// Where it is.
     pub status: MessageStatus,
     /// When it was taken or received.
     pub timestamp: Timestamp,
@@ -70,7 +64,6 @@ pub struct MessageData {
     /// What can be tapped, or what was: `type`, `id`, `title`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interactive: Sometimes<Map<String, Value>>,
-    /// A place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Sometimes<Map<String, Value>>,
     /// What else it says, in the channel's own form.
@@ -81,9 +74,7 @@ pub struct MessageData {
 /// The template of a message, as events show it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EventTemplate {
-    /// Its name.
     pub name: String,
-    /// Its language.
     pub language: String,
     /// What it was for when the message was taken.
     pub category: Option<String>,

@@ -11,17 +11,12 @@ use super::samples::id;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UpdatedTemplate {
-    /// Its id.
     pub template_id: Id<ids::ChannelTemplate>,
     /// The provider's id of it.
     pub provider_template_id: String,
-    /// Its name.
     pub name: String,
-    /// Its language.
     pub language: String,
-    /// Where it is.
     pub status: TemplateStatus,
-    /// What it is for.
     pub category: Category,
     /// The category that it had.
     pub previous_category: Option<Category>,

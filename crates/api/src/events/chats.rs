@@ -10,15 +10,12 @@ use serde_json::{Map, Value, json};
 use super::samples::{AGENT, BUSINESS, CHAT, CONTACT, CUSTOMER_REF, PHONE, at, id};
 use crate::channel_conversations::{ConversationCustomer, ConversationStatus};
 
-/// A chat.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatData {
-    /// The chat.
     pub chat_id: Id<ids::Chat>,
     /// What carries its words.
     pub channel: Channel,
-    /// Its agent.
     pub agent_id: Id<ids::Agent>,
     /// The person, where that is known.
     pub contact_id: Option<Id<ids::Contact>>,
@@ -28,19 +25,14 @@ pub struct ChatData {
     pub customer: Option<ConversationCustomer>,
     /// The business number on the messaging channel, E.164.
     pub business_number: Option<String>,
-    /// How it began.
     pub origin: Origin,
     /// The call that it follows.
     pub linked_call_id: Option<Id<ids::Call>>,
     /// Whether it is open.
     pub status: ConversationStatus,
-    /// Why it ended.
     pub end_cause: Option<EndCause>,
-    /// When it began.
     pub started_at: Timestamp,
-    /// When it ended.
     pub ended_at: Option<Timestamp>,
-    /// Messages so far.
     pub message_count: i64,
     /// Why and since when people have it; null while they do not.
     pub handoff: Option<Handoff>,
@@ -56,9 +48,7 @@ pub struct ChatData {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Handoff {
-    /// Why.
     pub reason: Option<String>,
-    /// Since when.
     pub requested_at: Timestamp,
     /// The teammate who has it.
     pub user_id: Option<Id<ids::User>>,
@@ -71,9 +61,7 @@ pub type Transcript = Option<Vec<TranscriptLine>>;
 /// What somebody wrote.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TranscriptLine {
-    /// Who wrote it.
     pub role: Role,
-    /// What.
     pub text: String,
     /// `true` for what the messaging channel did not deliver, absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +73,6 @@ pub struct TranscriptLine {
 pub struct ChatWithTranscript {
     #[serde(flatten)]
     pub chat: ChatData,
-    /// What was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Transcript,
 }
@@ -95,9 +82,7 @@ pub struct ChatWithTranscript {
 pub struct AnalyzedChat {
     #[serde(flatten)]
     pub chat: ChatData,
-    /// What was found.
     pub analysis: ChatAnalysis,
-    /// What was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Transcript,
 }
@@ -107,12 +92,10 @@ pub struct AnalyzedChat {
 pub struct ChatAnalysis {
     /// What it was about.
     pub summary: Option<String>,
-    /// What was captured.
     #[schemars(with = "Option<Map<String, Value>>")]
     pub extracted: Option<Value>,
     /// How the customer felt.
     pub sentiment: Option<String>,
-    /// The disposition.
     pub outcome: Option<String>,
 }
 
@@ -126,9 +109,7 @@ pub struct TakenOverChat {
     pub by: String,
     /// The name that the helpdesk gave.
     pub agent_name: Option<String>,
-    /// The helpdesk's note.
     pub note: Option<String>,
-    /// What was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Transcript,
 }
@@ -142,7 +123,6 @@ pub struct HandedBackChat {
     /// Who handed it back, when, and with what.
     #[serde(flatten)]
     pub handback: Handback,
-    /// What was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Transcript,
 }
@@ -153,7 +133,6 @@ pub struct HandedBackChat {
 pub struct Handback {
     /// `helpdesk` or `teammate`.
     pub by: String,
-    /// The helpdesk's note.
     pub note: Option<String>,
     /// Messages that people wrote meanwhile.
     pub messages_added: usize,
@@ -165,24 +144,18 @@ pub struct Handback {
 pub struct AssignedChat {
     #[serde(flatten)]
     pub chat: ChatData,
-    /// The teammate.
     pub assigned_to: Teammate,
-    /// Who said so.
     pub assigned_by: Assigner,
     /// `manual`.
     pub reason: String,
-    /// What was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Transcript,
 }
 
-/// A teammate.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Teammate {
-    /// The teammate's id.
     pub user_id: Id<ids::User>,
-    /// The teammate's name.
     pub name: String,
 }
 
@@ -208,9 +181,7 @@ pub struct HandoffRequest {
     pub chat: ChatData,
     /// Why; null when the agent asked for one.
     pub reason: Option<String>,
-    /// Since when.
     pub handoff_at: Timestamp,
-    /// What was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Transcript,
 }
@@ -219,23 +190,18 @@ pub struct HandoffRequest {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EvaluatedChat {
-    /// The chat.
     pub chat_id: Id<ids::Chat>,
     /// What carries its words.
     pub channel: Channel,
-    /// Its agent.
     pub agent_id: Id<ids::Agent>,
     /// The person, where that is known.
     pub contact_id: Option<Id<ids::Contact>>,
-    /// The grading.
     pub run_id: String,
     /// Its number among those of the chat, from 1.
     pub run_no: i64,
-    /// What began it.
     pub trigger: String,
     /// The model that graded.
     pub model: String,
-    /// When.
     pub evaluated_at: Timestamp,
     /// Criteria that were met.
     pub passed: i64,
@@ -251,9 +217,7 @@ pub struct EvaluatedChat {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CriterionResult {
-    /// Its key.
     pub criterion_key: String,
-    /// Its name.
     pub name: String,
     /// `pass_fail` or `score`.
     pub kind: String,
@@ -261,9 +225,7 @@ pub struct CriterionResult {
     pub pass_threshold: Option<i64>,
     /// `pass`, `fail` or `not_applicable`.
     pub verdict: String,
-    /// The score.
     pub score: Option<i64>,
-    /// Why.
     pub reasoning: String,
 }
 

@@ -10,7 +10,6 @@ use super::samples::{CALL, CONTACT, CUSTOMER_REF, PHONE, Sometimes, id};
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OptedOutContact {
-    /// The person.
     pub contact_id: Id<ids::Contact>,
     /// The client's own id of the person.
     pub external_ref: Option<String>,

@@ -16,17 +16,12 @@ pub const REJECTED: &str = "stream.record_rejected";
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RejectedRecord {
-    /// The stream.
     pub stream_id: Id<ids::DataStream>,
-    /// Its name.
     pub stream_name: String,
-    /// The record.
     pub record_id: Id<ids::StreamRecord>,
     /// Why it cannot be called.
     pub reason: Reason,
-    /// Its fields.
     pub payload: Map<String, Value>,
-    /// When it arrived.
     pub received_at: Timestamp,
 }
 

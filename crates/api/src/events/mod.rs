@@ -1,5 +1,5 @@
 //! The catalog of events (docs/contract/webhooks.md#events). An [`Event`] is a typed value: its variant names it, the
-//! payload type says what it carries, and its sample is a value of that type. Whoever sends an event makes such a value,
+//! payload type says what it carries, and its sample is a value of that type. An event is sent as such a value,
 //! so an unknown name or a wrong payload does not compile. Payloads are in one file for each noun.
 
 pub mod boards;
@@ -136,7 +136,7 @@ catalog! {
     ContactOptedOut(contacts::OptedOutContact) = "contact.opted_out", contacts::OptedOutContact::sample();
     /// A campaign completed.
     CampaignFinished(campaigns::FinishedCampaign) = "campaign.finished", campaigns::FinishedCampaign::sample();
-    /// A card came into a column of a board that tells of it.
+    /// A card moved into a column of a board with the automation `event`.
     CardMoved(boards::MovedCard) = "board.card_moved", boards::MovedCard::sample();
     /// The wallet is low, or cannot cover a call.
     WalletLow(wallet::LowWallet) = "wallet.low", wallet::LowWallet::sample();

@@ -36,13 +36,10 @@ pub struct FinishedNudge {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct LastAttempt {
-    /// When it was placed.
     started_at: Timestamp,
     /// When somebody picked up.
     answered_at: Option<Timestamp>,
-    /// When it ended.
     ended_at: Option<Timestamp>,
-    /// Why it ended.
     end_cause: Option<String>,
     /// Talk time, seconds.
     duration_seconds: Option<i64>,
@@ -50,7 +47,6 @@ struct LastAttempt {
     outcome: Option<String>,
     /// Analysis in a few sentences.
     summary: Option<String>,
-    /// Captured fields.
     #[schemars(with = "Option<Map<String, Value>>")]
     extracted: Option<Value>,
 }

@@ -10,7 +10,6 @@ use serde::Serialize;
 pub struct TestEvent {
     /// The endpoint that is tested; null in an event for all that subscribe.
     pub endpoint_id: Option<Id<ids::WebhookEndpoint>>,
-    /// What it says.
     pub message: String,
 }
 

@@ -11,8 +11,8 @@ use store::Tx;
 use store::calls::{self, CallRow};
 
 use super::apply::{apply_owing, next_look};
-use super::foresee::{Coming, foresee};
 use super::place::{PLACING_LEASE, dial_order, store_outcome};
+use super::prefetch::{Coming, prefetch};
 use super::{Env, holds};
 use crate::call_env::save;
 use crate::undialled::Undialled;
@@ -75,7 +75,7 @@ async fn work_together(app: &App, patient: Option<Timestamp>, batch: i64) -> Res
             due.sort_by_key(|call| (call.workspace, call.id));
             let full = due.len() as i64 >= batch;
             let coming: Vec<Coming<'_>> = due.iter().flat_map(|call| coming(&env, call, patient)).collect();
-            foresee(tx, &env, true, &coming)?;
+            prefetch(tx, &env, true, &coming)?;
             let (mut orphans, mut bills) = (Vec::new(), Vec::new());
             for call in due {
                 orphans.extend(look_at(tx, &env, call, patient, &mut bills)?);

@@ -11,7 +11,7 @@ use store::Tx;
 use store::calls::{self, CallRow};
 
 use super::apply::apply_owing;
-use super::foresee::{Coming, foresee};
+use super::prefetch::{Coming, prefetch};
 use super::{Env, holds};
 use crate::gather::{Gather, Shared, share_out};
 use crate::{App, Failure};
@@ -76,7 +76,7 @@ fn store_all(tx: &mut Tx<'_>, env: &Env, heard: &[Arc<Heard>]) -> Result<Vec<Opt
     let mut order: Vec<usize> = (0..heard.len()).collect();
     order.sort_by_key(|place| (heard[*place].tenant, heard[*place].call));
     if heard.len() > 1 {
-        tx.foresee(|tx| {
+        tx.prefetch(|tx| {
             for one in heard {
                 let _ = calls::get_for_update(&mut tx.of(one.tenant), one.call);
             }
@@ -94,7 +94,7 @@ fn store_all(tx: &mut Tx<'_>, env: &Env, heard: &[Arc<Heard>]) -> Result<Vec<Opt
     }
     let coming: Vec<Coming<'_>> =
         first.values().filter_map(|(place, row)| Coming::of(row, heard[*place].fact, env)).collect();
-    foresee(tx, env, true, &coming)?;
+    prefetch(tx, env, true, &coming)?;
     let (mut stored, mut bills) = (vec![None; heard.len()], Vec::new());
     for place in order {
         let one = &heard[place];

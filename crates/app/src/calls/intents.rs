@@ -102,7 +102,7 @@ fn intend_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Share
         let phone = Phone::normalize(&ask.order.to_number).ok();
         numbers.extend(phone.map(|phone| (phone, env.context.keyring.hash_phone(&phone))));
     }
-    tx.foresee(|tx| {
+    tx.prefetch(|tx| {
         for onces in keyed.values() {
             let _ = idempotency::used(tx, onces.iter().copied());
         }

@@ -1,5 +1,5 @@
 //! Prefetches the reads of many facts before the first of them is applied: on a shared store a few statements in one
-//! round trip (`Tx::foresee`). [`apply`](super::apply) and its followers then find their results there.
+//! round trip (`Tx::prefetch`). [`apply`](super::apply) and its followers then find their results there.
 
 use domain::call::{Fact, Progress, Stage, step};
 use store::calls::{self, CallRow};
@@ -27,8 +27,8 @@ impl<'c> Coming<'c> {
 
 /// Prefetches the reads of these facts together. `held`: the calls are locked already. The transaction has not written
 /// anything yet.
-pub(super) fn foresee(tx: &mut Tx<'_>, env: &Env, held: bool, coming: &[Coming<'_>]) -> Result<(), Failure> {
-    tx.foresee(|tx| {
+pub(super) fn prefetch(tx: &mut Tx<'_>, env: &Env, held: bool, coming: &[Coming<'_>]) -> Result<(), Failure> {
+    tx.prefetch(|tx| {
         for one in coming {
             look(tx, env, held, one);
         }
@@ -69,7 +69,7 @@ fn look(tx: &mut Tx<'_>, env: &Env, held: bool, Coming { call, fact, after }: &C
             None => {}
         }
     }
-    for foresee in env.foresees {
-        foresee(tx, env, call, after, *fact);
+    for prefetch in env.prefetches {
+        prefetch(tx, env, call, after, *fact);
     }
 }

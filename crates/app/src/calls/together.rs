@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use store::calls::CallRow;
 
-use super::foresee::{Coming, foresee};
 use super::holds;
 use super::place::{Heard, Request, Settled, fact_of, store_once, store_outcome_of};
+use super::prefetch::{Coming, prefetch};
 use crate::gather::{Gather, Shared, share_out};
 use crate::{App, Failure};
 
@@ -51,7 +51,7 @@ async fn store_together(app: &App, pieces: Vec<Piece>) -> Vec<Shared<Settled>> {
             .iter()
             .filter_map(|(call, (outcome, _), _)| Coming::of(call, fact_of(outcome), &env))
             .collect();
-        foresee(tx, &env, false, &coming)?;
+        prefetch(tx, &env, false, &coming)?;
         let (mut settled, mut bills) = (Vec::with_capacity(pieces.len()), Vec::new());
         for (call, heard, request) in &pieces {
             settled.push(store_outcome_of(tx, &env, call, heard, request, &mut bills)?);

@@ -83,7 +83,7 @@ fn list_all(tx: &mut Tx<'_>, context: &Context, asks: &[Arc<Ask>]) -> Result<Vec
     let several = lists.len() > 1;
     if several {
         let all = lists.iter().map(|(tenant, list)| (*tenant, &*list.entries));
-        do_not_call::foresee_all(tx, all, people)?;
+        do_not_call::prefetch_all(tx, all, people)?;
     }
     for (tenant, list) in &mut lists {
         let entries = &list.entries;

@@ -116,7 +116,7 @@ async fn cancel_batch(
     app.store
         .tx(move |tx| {
             let (mut ended, mut changes) = (Vec::new(), Changes::none());
-            tx.foresee(|tx| {
+            tx.prefetch(|tx| {
                 for id in &batch {
                     let _ = nudges::get_for_update(&mut tx.of(tenant), *id);
                 }

@@ -93,7 +93,7 @@ fn at_once(tx: &mut Tx<'_>, look: impl FnOnce(&mut Tx<'_>)) -> Result<(), Failur
         tx.ahead(look);
         return Ok(());
     }
-    Ok(tx.foresee(look)?)
+    Ok(tx.prefetch(look)?)
 }
 
 /// The requested agents, each by its id as given, with its pack; or why it cannot place calls.

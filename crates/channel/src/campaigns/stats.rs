@@ -50,7 +50,7 @@ pub(super) fn of(tx: &mut TenantTx, id: Id<Campaign>) -> Result<(ChatappStats, i
     Ok((stats, sending))
 }
 
-/// What the event of the end tells of them: who is being sent to stands apart.
+/// The statistics in `campaign.finished`: messages that are being sent are counted apart.
 pub(super) fn at_end(tx: &mut TenantTx, id: Id<Campaign>) -> Result<FinishedStats, Failure> {
     let (mut stats, sending) = of(tx, id)?;
     stats.pending -= sending;

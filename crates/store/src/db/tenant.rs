@@ -185,13 +185,13 @@ impl<'a> TenantTx<'_, 'a> {
         self.tx.ahead(|tx| look(&mut tx.of(tenant)));
     }
 
-    /// See [`Tx::foresee`].
+    /// See [`Tx::prefetch`].
     ///
     /// # Errors
     /// Those of the store.
-    pub fn foresee(&mut self, look: impl FnOnce(&mut TenantTx<'_, 'a>)) -> Result<(), DbError> {
+    pub fn prefetch(&mut self, look: impl FnOnce(&mut TenantTx<'_, 'a>)) -> Result<(), DbError> {
         let tenant = self.tenant;
-        self.tx.foresee(|tx| look(&mut tx.of(tenant)))
+        self.tx.prefetch(|tx| look(&mut tx.of(tenant)))
     }
 
     /// See [`Tx::traced`].

@@ -314,21 +314,21 @@ impl Tx<'_> {
     /// statement. When the closure reads the same with the same parameters, the answer is there, also after it has
     /// written: so `look` reads only what no other of these pieces of work changes by another way. A read that locks rows
     /// (in the order of the parameters) and one that found nothing are answered once, others as often as they are
-    /// asked. Errors of the reads in `look` are ignored. A closure that runs [`again`](Tx::again) foresees nothing, and on
+    /// asked. Errors of the reads in `look` are ignored. A closure that runs [`again`](Tx::again) prefetches nothing, and on
     /// SQLite, where a read is a call, `look` does not run.
-    pub fn foresee(&mut self, look: impl FnOnce(&mut Self)) -> Result<(), DbError> {
+    pub fn prefetch(&mut self, look: impl FnOnce(&mut Self)) -> Result<(), DbError> {
         if self.again {
             return Ok(());
         }
         let Session::Postgres(tx) = &mut self.session else { return Ok(()) };
-        if !tx.foresee() {
+        if !tx.begin_prefetch() {
             return Ok(());
         }
         self.looks = true;
         look(self);
         self.looks = false;
         match &mut self.session {
-            Session::Postgres(tx) => tx.foreseen(),
+            Session::Postgres(tx) => tx.end_prefetch(),
             Session::Sqlite(_) | Session::Behind(_) | Session::Sheet(_) => Ok(()),
         }
     }

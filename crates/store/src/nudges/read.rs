@@ -40,7 +40,7 @@ pub fn get_for_update(tx: &mut TenantTx, id: Id<NudgeKind>) -> Result<Option<Nud
     )
 }
 
-/// The live nudge to a number. The inner query stays one when many are asked for at once ([`Tx::foresee`]), so each number is
+/// The live nudge to a number. The inner query stays one when many are asked for at once ([`Tx::prefetch`]), so each number is
 /// looked up by itself. No other index of live nudges may begin with the workspace and the mode: PostgreSQL would take it for
 /// a plan that it makes while the table is small, and read all live nudges of the workspace each time.
 pub fn find_live(tx: &mut TenantTx, mode: Mode, to_number: &str) -> Result<Option<Id<NudgeKind>>, DbError> {

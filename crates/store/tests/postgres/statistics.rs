@@ -74,7 +74,7 @@ async fn live_nudges_are_looked_up_one_by_one_whatever_is_known_of_their_table_o
                 let live = |tx: &mut Tx<'_>, number: &String| {
                     nudges::find_live(&mut tx.of(tenant), Mode::Live, number)
                 };
-                tx.foresee(|tx| numbers.iter().for_each(|number| drop(live(tx, number))))?;
+                tx.prefetch(|tx| numbers.iter().for_each(|number| drop(live(tx, number))))?;
                 let live: Result<Vec<_>, DbError> = numbers.iter().map(|number| live(tx, number)).collect();
                 Ok::<_, DbError>(live?.into_iter().flatten().count())
             });

@@ -132,7 +132,7 @@ async fn changes_of_a_counter_are_folded_on_postgres() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn reads_that_are_foreseen_are_answered_on_postgres() {
+async fn reads_that_are_prefetched_are_answered_on_postgres() {
     let url = fresh_database().await;
     let store = filled(&url).await;
     const LOCKED: &str = "select n, note from scratch where n = ?1 /*pg for update*/";
@@ -140,7 +140,7 @@ async fn reads_that_are_foreseen_are_answered_on_postgres() {
     let note = |tx: &mut Tx<'_>, n: i64| tx.one::<(i64, String)>(LOCKED, params![n]);
     store
         .tx(move |tx| {
-            tx.foresee(|tx| {
+            tx.prefetch(|tx| {
                 for n in [3, 1, 9, 1] {
                     assert_eq!(note(tx, n), Ok(None), "nothing is found yet");
                     assert_eq!(tx.all::<String>(SEEN, params![n]), Ok(vec![]));
@@ -151,7 +151,7 @@ async fn reads_that_are_foreseen_are_answered_on_postgres() {
             assert_eq!(note(tx, 3), old(3));
             change(tx, 1, "old", "new")?;
             change(tx, 3, "old", "new")?;
-            // As it was when it was foreseen; the second who asks finds what is there now.
+            // As it was when it was prefetched; the second who asks finds what is there now.
             assert_eq!(note(tx, 1), old(1));
             assert_eq!(note(tx, 1), Ok(Some((1, "new".to_owned()))));
             // What locks nothing stays as it was, except what was not there.
@@ -166,7 +166,7 @@ async fn reads_that_are_foreseen_are_answered_on_postgres() {
             Ok::<_, DbError>(())
         })
         .await
-        .expect("what was foreseen");
+        .expect("what was prefetched");
     assert_eq!(numbers(&url).await, [0, 1, 2, 3, 9]);
 }
 

@@ -1,9 +1,9 @@
 //! PostgreSQL: threads that own a connection each, pipelined writes, transactions that run again after a
 //! conflict, and one connection for the wake-ups between nodes.
 
-mod foresight;
 mod group;
 mod lobby;
+mod prefetched;
 mod probes;
 mod replica;
 mod server;

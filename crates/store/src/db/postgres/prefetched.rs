@@ -1,5 +1,5 @@
 //! Reads that many pieces of work need, made before the first of them begins: those with the same text become one
-//! statement, and all of them travel in one turn ([`Tx::foresee`](crate::db::Tx::foresee)).
+//! statement, and all of them travel in one turn ([`Tx::prefetch`](crate::db::Tx::prefetch)).
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use super::super::Value;
 
 /// What is to be read, and what was found.
 #[derive(Default)]
-pub(super) struct Foresight {
+pub(super) struct Prefetched {
     /// Whether reads are only noted.
     pub(super) on: bool,
     wanted: Vec<Wanted>,
@@ -56,7 +56,7 @@ fn locks(sql: &str) -> bool {
     sql.contains("/*pg for ")
 }
 
-impl Foresight {
+impl Prefetched {
     /// Notes a read.
     pub(super) fn want(&mut self, sql: &str, params: &[Value<'_>]) {
         let Some(name) = name_of(params) else { return };
@@ -92,7 +92,7 @@ impl Foresight {
         self.known.entry(wanted.sql).or_default().extend(answers);
     }
 
-    /// The answer to a read, if it was foreseen.
+    /// The answer to a read, if it was prefetched.
     pub(super) fn answer(&mut self, sql: &str, params: &[Value<'_>]) -> Option<Arc<Vec<PgRow>>> {
         let known = self.known.get_mut(sql)?;
         let name = name_of(params)?;
@@ -154,13 +154,13 @@ mod tests {
 
     #[test]
     fn equal_parameters_are_noted_once_and_in_order() {
-        let mut foresight = Foresight::default();
+        let mut prefetched = Prefetched::default();
         for id in ["b", "a", "b"] {
-            foresight.want("select 1", &["w".into(), id.into()]);
+            prefetched.want("select 1", &["w".into(), id.into()]);
         }
-        foresight.want("select 1", &[1.5.into()]);
-        foresight.want("select 1", &[]);
-        let wanted = foresight.wanted();
+        prefetched.want("select 1", &[1.5.into()]);
+        prefetched.want("select 1", &[]);
+        let wanted = prefetched.wanted();
         assert_eq!(wanted.len(), 1);
         let list = |values: [&'static str; 2]| Value::Many(values.map(Value::from).to_vec());
         assert_eq!(wanted[0].columns(), [list(["w", "w"]), list(["a", "b"])]);

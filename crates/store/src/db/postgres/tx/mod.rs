@@ -22,7 +22,7 @@ use tokio_postgres::{Client, Row as PgRow, Statement};
 use self::queue::{Counted, Queued};
 use self::sending::{Ahead, Broken, Last};
 use super::super::{DbError, Row, Value, dialect};
-use super::foresight::{Foresight, for_many_reads};
+use super::prefetched::{Prefetched, for_many_reads};
 use super::server::Server;
 
 /// A statement that a connection keeps prepared.
@@ -97,7 +97,7 @@ pub(in crate::db) struct PgTx {
     /// What those that have travelled brought back. A write makes it void.
     seen: Vec<(Ahead, Vec<PgRow>)>,
     /// Reads that were made before anything else.
-    foresight: Foresight,
+    prefetched: Prefetched,
     /// The first error; nothing runs after it.
     error: Option<DbError>,
     /// A second statement came where one was expected.
@@ -128,7 +128,7 @@ impl PgTx {
             looks_ahead: false,
             ahead: Vec::new(),
             seen: Vec::new(),
-            foresight: Foresight::default(),
+            prefetched: Prefetched::default(),
             error: None,
             wants_more: false,
             late: false,
@@ -201,15 +201,15 @@ impl PgTx {
     }
 
     /// Until it is told otherwise, reads are only noted, and find nothing. Returns whether that makes sense here.
-    pub(in crate::db) fn foresee(&mut self) -> bool {
-        self.foresight.on = self.frame.is_transaction();
-        self.foresight.on
+    pub(in crate::db) fn begin_prefetch(&mut self) -> bool {
+        self.prefetched.on = self.frame.is_transaction();
+        self.prefetched.on
     }
 
     /// Makes the reads that were noted, those with the same text with one statement, and keeps what they find.
-    pub(in crate::db) fn foreseen(&mut self) -> Result<(), DbError> {
-        self.foresight.on = false;
-        let wanted = self.foresight.wanted();
+    pub(in crate::db) fn end_prefetch(&mut self) -> Result<(), DbError> {
+        self.prefetched.on = false;
+        let wanted = self.prefetched.wanted();
         if wanted.is_empty() {
             return Ok(());
         }
@@ -231,14 +231,14 @@ impl PgTx {
                 }
             };
         for (wanted, found) in wanted.into_iter().zip(std::iter::once(found).chain(others)) {
-            self.foresight.learn(wanted, found);
+            self.prefetched.learn(wanted, found);
         }
         Ok(())
     }
 
     /// A write comes: what was seen may be different afterwards.
     fn one_write(&mut self) -> Result<(), DbError> {
-        if self.looks_ahead || self.foresight.on {
+        if self.looks_ahead || self.prefetched.on {
             return Err(DbError::Retry("nothing is written while somebody only looks ahead".into()));
         }
         self.seen.clear();
@@ -259,10 +259,10 @@ impl PgTx {
     ) -> Result<(), DbError> {
         if !only_reads(sql) {
             self.one_write()?;
-        } else if self.foresight.on {
-            self.foresight.want(sql, params);
+        } else if self.prefetched.on {
+            self.prefetched.want(sql, params);
             return Ok(());
-        } else if let (Some(rows), None) = (self.foresight.answer(sql, params), &self.error) {
+        } else if let (Some(rows), None) = (self.prefetched.answer(sql, params), &self.error) {
             return rows.iter().map(Row::numbered).try_for_each(visit);
         } else if let (Some(place), None) =
             (self.seen.iter().position(|(ahead, _)| ahead.is(sql, params)), &self.error)
@@ -324,7 +324,7 @@ impl PgTx {
         self.expected.clear();
         self.ahead.clear();
         self.seen.clear();
-        self.foresight.clear();
+        self.prefetched.clear();
         if self.begun && self.frame.is_transaction() && !self.late && !self.client.is_closed() {
             self.tell("rollback");
         }
