@@ -91,8 +91,8 @@ fn fill(data: &Path, workspace: &str, count: i64) -> Result<(), String> {
     }
     // The hours of India time that contain the calls, not packed yet.
     tx.execute(
-        "insert into call_hours (workspace, hour, version, changed_at, built) \
-         select workspace, (started_at + 19800000) / 3600000, 1, max(ended_at), 0 from calls where workspace = ?1 and mode = 'live' \
+        "insert into call_hour_changes (workspace, hour, shard, changes, changed_at) \
+         select workspace, (started_at + 19800000) / 3600000, 0, count(*), max(ended_at) from calls where workspace = ?1 and mode = 'live' \
          group by 1, 2 on conflict do nothing",
         [workspace],
     )
@@ -180,4 +180,28 @@ pub async fn run() -> Result<(), String> {
 
 fn iso(ms: i64) -> String {
     domain::time::Timestamp(ms).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use store::db::Settings;
+
+    use super::fill;
+
+    #[test]
+    fn the_table_is_filled_on_the_newest_schema() {
+        let data = std::env::temp_dir().join(format!("bench-calls-{}", std::process::id()));
+        std::fs::create_dir_all(&data).unwrap();
+        let file = data.join("dastak.db");
+        drop(store::Store::open(&Settings::Sqlite { file: file.clone() }, Arc::new(|_| ())).unwrap());
+        fill(&data, "ws_1", 30).unwrap();
+        let hours: i64 = rusqlite::Connection::open(&file)
+            .unwrap()
+            .query_row("select sum(changes) from call_hour_changes", [], |row| row.get(0))
+            .unwrap();
+        std::fs::remove_dir_all(&data).unwrap();
+        assert_eq!(hours, 30);
+    }
 }

@@ -19,7 +19,7 @@ use tantivy::{DocId, IndexReader, IndexWriter, ReloadPolicy, Searcher, SegmentRe
 use crate::terms;
 
 /// Incremented whenever the same passages lead to other terms: an index of another format is rebuilt.
-const FORMAT: &str = "2";
+const FORMAT: &str = "3";
 /// Memory of a writer.
 const WRITER_BYTES: usize = 48 << 20;
 /// Share of deleted passages from which a segment is rewritten.

@@ -4,15 +4,20 @@
 //! Indian script by ear. What all spellings keep is the order of the consonants. So the first key of a word has
 //! its consonants only, with those that are mixed up merged: aspirates, `w` and `v`, `s` and `sh`, `z` and `j`,
 //! `f` and `ph`, doubled letters. A second one keeps the vowels in three classes, which tells short words apart.
-//! The third is for Tamil, whose script has one letter for `k` and `g`, `t` and `d`, `p` and `b`.
+//! Two more are for Tamil, whose script has one letter for `k` and `g`, `t` and `d`, `p` and `b`: one has the merged
+//! consonants only, the other also the vowels, for words of two consonants.
+//!
+//! Where a letter has two readings (a silent `e`, Bengali `ভ` for `b` and `v`), a word has the keys of both.
 
-use crate::text::{ANUSVARA, BENGALI, KANNADA, MALAYALAM, ODIA, Script, TAMIL, TELUGU, VIRAMA, Word, place};
+use crate::text::{ANUSVARA, BENGALI, GURMUKHI, KANNADA, MALAYALAM, ODIA, Script, TAMIL, TELUGU, VIRAMA, Word, place};
 
 /// How closely a key describes a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Its consonants, merged for Tamil.
     Tamil,
+    /// Its two consonants, merged for Tamil, and the classes of its vowels.
+    TamilVowels,
     Consonants,
     /// Its consonants and the classes of its vowels.
     Vowels,
@@ -45,7 +50,11 @@ pub fn keys(word: &Word) -> Vec<Key> {
             if letters.len() != word.text.chars().count() {
                 return found;
             }
-            add(&mut found, &latin(&letters, false), true, true);
+            let sounds = latin(&letters, false);
+            add(&mut found, &sounds, true, true);
+            for reading in silent_e(&letters, &sounds).into_iter().chain(open_o(&letters, &sounds)) {
+                add_vowels(&mut found, &reading, true, true);
+            }
             if letters.windows(2).any(|pair| pair[0] == 'g' && is_front(Some(&pair[1]))) {
                 add(&mut found, &latin(&letters, true), true, true);
             }
@@ -56,10 +65,13 @@ pub fn keys(word: &Word) -> Vec<Key> {
         }
         Script::Indian(block) => {
             let letters: Vec<char> = word.text.chars().collect();
-            let tamil = block == TAMIL;
-            add(&mut found, &indian(block, &letters), !tamil, true);
+            let common = block != TAMIL;
+            add(&mut found, &indian(block, &letters, false), common, true);
             if let Some(without) = without_last_nasal(block, &letters) {
-                add(&mut found, &indian(block, without), !tamil, true);
+                add(&mut found, &indian(block, without, false), common, true);
+            }
+            if has_v(block, &letters) {
+                add(&mut found, &indian(block, &letters, true), common, true);
             }
         }
         Script::Other => {}
@@ -69,6 +81,39 @@ pub fn keys(word: &Word) -> Vec<Key> {
     found
 }
 
+/// The readings of a Latin word that ends in a silent `e`: without it, and with the vowel that it lengthens (`time`, `rate`).
+fn silent_e(letters: &[char], sounds: &[Sound]) -> Vec<Vec<Sound>> {
+    let [.., vowel, consonant, 'e'] = letters else { return Vec::new() };
+    let spoken = letters[..letters.len() - 1].iter().any(|letter| is_vowel(*letter));
+    if is_vowel(*consonant) || !spoken {
+        return Vec::new();
+    }
+    let short = sounds[..sounds.len() - 1].to_vec();
+    let long = match (vowel, short.len().checked_sub(2)) {
+        ('i', Some(at)) => Some((at, 'a')),
+        ('a', Some(at)) => Some((at, 'i')),
+        _ => None,
+    };
+    let lengthened = long.map(|(at, class)| {
+        let mut sounds = short.clone();
+        sounds[at] = Vowel(class);
+        sounds
+    });
+    lengthened.into_iter().chain([short]).collect()
+}
+
+/// A Latin word whose `o` is written as an open vowel in Indian letters: `shop`, `शॉप`.
+fn open_o(letters: &[char], sounds: &[Sound]) -> Option<Vec<Sound>> {
+    let one = letters.iter().filter(|letter| is_vowel(**letter)).eq([&'o']);
+    one.then(|| sounds.iter().map(|sound| if *sound == Vowel('u') { Vowel('a') } else { *sound }).collect())
+}
+
+/// Whether a word of Bengali or Odia has letters that also write `v` or `w` of other languages.
+fn has_v(block: u32, letters: &[char]) -> bool {
+    let offsets = letters.iter().map(|letter| place(*letter).map_or(0, |(_, offset)| offset));
+    matches!(block, BENGALI | ODIA) && offsets.into_iter().any(|offset| matches!(offset, BHA | O))
+}
+
 /// A nasal at the end is often not written in Latin letters: `nahi` for `नहीं`.
 fn without_last_nasal(block: u32, letters: &[char]) -> Option<&[char]> {
     let (last, rest) = letters.split_last()?;
@@ -76,7 +121,20 @@ fn without_last_nasal(block: u32, letters: &[char]) -> Option<&[char]> {
     (nasal && !matches!(block, TELUGU | KANNADA | MALAYALAM)).then_some(rest)
 }
 
+/// Offsets of `bh` and of the letter `o` in an Indian block.
+const BHA: u32 = 0x2D;
+const O: u32 = 0x13;
+
 fn add(keys: &mut Vec<Key>, sounds: &[Sound], common: bool, tamil: bool) {
+    add_keys(keys, sounds, common, tamil, false);
+}
+
+/// Adds the keys that contain vowels.
+fn add_vowels(keys: &mut Vec<Key>, sounds: &[Sound], common: bool, tamil: bool) {
+    add_keys(keys, sounds, common, tamil, true);
+}
+
+fn add_keys(keys: &mut Vec<Key>, sounds: &[Sound], common: bool, tamil: bool, vowels_only: bool) {
     let begins_with_vowel = matches!(sounds.first(), Some(Vowel(_)));
     let mut consonants = String::new();
     let mut vowels = String::new();
@@ -110,10 +168,16 @@ fn add(keys: &mut Vec<Key>, sounds: &[Sound], common: bool, tamil: bool) {
         return;
     }
     if common {
-        keys.push(Key { kind: Kind::Consonants, text: format!("C{initial}{consonants}") });
+        if !vowels_only {
+            keys.push(Key { kind: Kind::Consonants, text: format!("C{initial}{consonants}") });
+        }
         keys.push(Key { kind: Kind::Vowels, text: format!("V{vowels}") });
     }
-    if tamil {
+    if tamil && length == 2 {
+        let merged: String = vowels.chars().map(of_tamil).collect();
+        keys.push(Key { kind: Kind::TamilVowels, text: format!("U{merged}") });
+    }
+    if tamil && !vowels_only {
         let mut merged = format!("T{initial}");
         for letter in consonants.chars().map(of_tamil) {
             if !merged.ends_with(letter) || letter == 'n' {
@@ -240,8 +304,8 @@ fn letter_by_letter(letters: &[char]) -> Vec<Sound> {
     out
 }
 
-/// The sounds of a word in an Indian script, in its one spelling.
-fn indian(block: u32, letters: &[char]) -> Vec<Sound> {
+/// The sounds of a word in an Indian script, in its one spelling. `foreign`: letters that write `v` of other languages are read so.
+fn indian(block: u32, letters: &[char], foreign: bool) -> Vec<Sound> {
     let offsets: Vec<u32> =
         letters.iter().map(|letter| place(*letter).map_or(0, |(_, offset)| offset)).collect();
     let mut out: Vec<Sound> = Vec::with_capacity(offsets.len() * 2);
@@ -251,11 +315,22 @@ fn indian(block: u32, letters: &[char]) -> Vec<Sound> {
         let next = offsets.get(at + 1).copied();
         let joined = at > 0 && offsets[at - 1] == VIRAMA;
         at += 1;
+        if foreign && offset == O && next == Some(0x5F) {
+            // `ওয়` is `w`; its vowel sign follows.
+            out.push(Consonant('v'));
+            at += 1;
+            if !offsets.get(at).is_some_and(|sign| vowel(*sign).is_some()) {
+                out.push(Inherent);
+            }
+            continue;
+        }
         if let Some(class) = vowel(offset) {
             out.push(Vowel(class));
             continue;
         }
         match offset {
+            // Before a nasal, the dot of Gurmukhi doubles it.
+            ANUSVARA if block == GURMUKHI && matches!(next, Some(0x23 | 0x28 | 0x2E)) => continue,
             ANUSVARA => {
                 let last = at == offsets.len();
                 let as_m = last && matches!(block, TELUGU | KANNADA | MALAYALAM);
@@ -270,7 +345,8 @@ fn indian(block: u32, letters: &[char]) -> Vec<Sound> {
                 out.extend([Consonant('r'), Vowel('i')]);
                 continue;
             }
-            0x15..=0x39 | 0x5F => {}
+            0x15..=0x39 | 0x5C | 0x5D | 0x5F => {}
+            0x71 if block == ODIA => {}
             _ => continue,
         }
         let pair = (next == Some(VIRAMA)).then(|| offsets.get(at + 1).copied()).flatten();
@@ -294,6 +370,7 @@ fn indian(block: u32, letters: &[char]) -> Vec<Sound> {
             0x2F if matches!(block, BENGALI | ODIA) && !joined => Some('j'),
             0x2F | 0x5F => (at == 1).then_some('y'),
             0x39 if joined => None,
+            BHA if foreign => Some('v'),
             _ => consonant(offset),
         };
         // What is joined to the consonant before takes its vowel.
@@ -329,9 +406,9 @@ fn consonant(offset: u32) -> Option<char> {
         0x2A | 0x2B => 'p',
         0x2C | 0x2D => 'b',
         0x2E => 'm',
-        0x30 | 0x31 => 'r',
+        0x30 | 0x31 | 0x5C | 0x5D => 'r',
         0x32..=0x34 => 'l',
-        0x35 => 'v',
+        0x35 | 0x71 => 'v',
         0x36..=0x38 => 's',
         0x39 => 'h',
         _ => return None,
@@ -435,6 +512,71 @@ mod tests {
                 keys(&words(latin)[0]),
                 keys(&words(indian)[0])
             );
+        }
+    }
+
+    #[test]
+    fn tamil_words_of_two_consonants() {
+        for (latin, tamil) in [
+            ("chennai", "சென்னை"),
+            ("loan", "லோன்"),
+            ("bill", "பில்"),
+            ("phone", "போன்"),
+            ("time", "டைம்"),
+            ("rate", "ரேட்"),
+            ("date", "டேட்"),
+            ("shop", "ஷாப்"),
+            ("kadai", "கடை"),
+            ("veedu", "வீடு"),
+            ("vilai", "விலை"),
+            ("vatti", "வட்டி"),
+            ("delhi", "டெல்லி"),
+            ("car", "கார்"),
+            ("kadan", "கடன்"),
+        ] {
+            assert!(vowels_meet(latin, tamil), "{latin} {tamil}: {:?} {:?}", all(latin), all(tamil));
+        }
+        for (latin, tamil) in [("bill", "போன்"), ("loan", "பில்"), ("chennai", "கடை"), ("kadai", "வீடு")] {
+            assert!(!vowels_meet(latin, tamil), "{latin} {tamil}");
+        }
+    }
+
+    fn all(word: &str) -> Vec<Key> {
+        keys(&words(word)[0])
+    }
+
+    fn vowels_meet(latin: &str, tamil: &str) -> bool {
+        let tamil = of(tamil, Kind::TamilVowels);
+        of(latin, Kind::TamilVowels).iter().any(|key| tamil.contains(key))
+    }
+
+    #[test]
+    fn v_and_w_in_bengali_and_odia_and_letters_of_punjabi() {
+        for (latin, indian) in [
+            ("video", "ভিডিও"),
+            ("service", "সার্ভিস"),
+            ("delivery", "ডেলিভারি"),
+            ("website", "ওয়েবসাইট"),
+            ("warranty", "ওয়ারেন্টি"),
+            ("wallet", "ওয়ালেট"),
+            ("power", "পাওয়ার"),
+            ("software", "সফটওয়্যার"),
+            ("voucher", "ভাউচার"),
+            ("driver", "ড্রাইভার"),
+            ("bari", "বাড়ি"),
+            ("gari", "গাড়ি"),
+            ("bhasha", "ভাষা"),
+            ("warranty", "ୱାରେଣ୍ଟି"),
+            ("website", "ୱେବସାଇଟ"),
+            ("service", "ସର୍ଭିସ"),
+            ("delivery", "ଡେଲିଭରି"),
+            ("chandigarh", "ਚੰਡੀਗੜ੍ਹ"),
+            ("amritsar", "ਅੰਮ੍ਰਿਤਸਰ"),
+            ("larki", "ਲੜਕੀ"),
+            ("kapra", "ਕੱਪੜਾ"),
+            ("phone", "ਫ਼ੋਨ"),
+        ] {
+            assert!(meet(latin, indian), "{latin} {indian}: {:?} {:?}", all(latin), all(indian));
         }
     }
 

@@ -67,7 +67,8 @@ pub struct Asked {
 /// The weight of a phonetic key beside the word itself: the less selective, the less.
 fn weight(key: &sounds::Key) -> f32 {
     match (key.kind, key.text.len()) {
-        (Kind::Tamil, ..=3) => 0.0,
+        (Kind::Tamil, ..=3) => 0.05,
+        (Kind::TamilVowels, _) => 0.3,
         (Kind::Consonants, ..=3) => 0.15,
         (Kind::Tamil, 4) => 0.1,
         (Kind::Tamil, _) => 0.3,
@@ -91,9 +92,8 @@ pub fn of_question(question: &str) -> Vec<Asked> {
             continue;
         }
         let mut keys = sounds_of(word, &stem);
-        // A query in Tamil finds Tamil and words in other scripts that sound so; the others need no third key unless
-        // nothing else can lead to Tamil.
-        keys.retain(|key| weight(key) > 0.0 && (key.kind != Kind::Tamil || tamil_helps(word)));
+        // Only Latin and Tamil words are searched by the keys that are merged for Tamil.
+        keys.retain(|key| !matches!(key.kind, Kind::Tamil | Kind::TamilVowels) || tamil_helps(word));
         asked.push(Asked {
             stem,
             sounds: keys.into_iter().map(|key| (key.text.clone(), weight(&key))).collect(),

@@ -68,13 +68,46 @@ pub fn words(text: &str) -> Vec<Word> {
     let mut found = Vec::new();
     let mut from = 0;
     for to in WORDS.segment_str(&text) {
+        let segment = &text[from..to];
         // The segmenter's own word for this looks at the last letter only, which may be a vowel sign.
-        if text[from..to].chars().any(char::is_alphanumeric) {
-            found.extend(word(&text[from..to]));
+        if segment.chars().any(char::is_alphanumeric) {
+            for part in parts(segment) {
+                found.extend(word(part));
+            }
+        } else if segment.contains('₹') && of_an_amount(&text[..from], &text[to..]) {
+            found.push(rupee());
         }
         from = to;
     }
     found
+}
+
+/// A name and its number, or a number and its unit, that are written together: `iPhone15`, `500ml`. A single letter stays with its
+/// number (`24x7`, `4G`).
+fn parts(segment: &str) -> impl Iterator<Item = &str> {
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let first_is_digit = segment.starts_with(is_digit);
+    let change = segment.find(|letter: char| is_digit(letter) != first_is_digit && letter != ',' && letter != '.');
+    let at = change.filter(|at| {
+        let (one, other) = segment.split_at(*at);
+        let (letters, digits) = if first_is_digit { (other, one) } else { (one, other) };
+        letters.len() >= 2
+            && letters.bytes().all(|letter| letter.is_ascii_alphabetic())
+            && digits.bytes().all(|digit| digit.is_ascii_digit() || matches!(digit, b',' | b'.'))
+    });
+    let (one, other) = segment.split_at(at.unwrap_or(segment.len()));
+    [one, other].into_iter().filter(|part| !part.is_empty())
+}
+
+/// Whether the sign of rupees between these texts belongs to a number.
+fn of_an_amount(before: &str, after: &str) -> bool {
+    let is_digit = |letter: char| letter.is_ascii_digit() || western(letter).is_some();
+    before.trim_end().ends_with(is_digit) || after.trim_start().starts_with(is_digit)
+}
+
+/// The word for the sign and the abbreviations of rupees.
+fn rupee() -> Word {
+    Word { text: "rupee".to_owned(), script: Script::Latin }
 }
 
 /// How many words a text has, about.
@@ -109,7 +142,11 @@ fn word(raw: &str) -> Option<Word> {
         Script::Indian(_) => indian(&letters),
         Script::Latin | Script::Other => latin(&letters),
     };
-    (!text.is_empty()).then_some(Word { text, script })
+    match text.as_str() {
+        "" => None,
+        "rs" | "inr" => Some(rupee()),
+        _ => Some(Word { text, script }),
+    }
 }
 
 fn is_latin(letter: char) -> bool {
@@ -130,18 +167,21 @@ fn latin(letters: &[char]) -> String {
         .filter(|letter| !is_combining_mark(*letter))
         .collect();
     let plain = plain.strip_suffix("'s").or_else(|| plain.strip_suffix("\u{2019}s")).unwrap_or(&plain);
-    // What is left of "1,999.00", "don't" and "e.g" besides letters and digits; a point between digits stays.
+    // What is left of "1,999.50", "don't" and "e.g" besides letters and digits; a point between digits stays.
     let letters: Vec<char> = plain.chars().map(|letter| western(letter).unwrap_or(letter)).collect();
     let between_digits = |at: usize| {
         let digit = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(char::is_ascii_digit);
         digit(at.checked_sub(1)) && digit(Some(at + 1))
     };
-    letters
+    let text: String = letters
         .iter()
         .enumerate()
         .filter(|(at, letter)| letter.is_alphanumeric() || (**letter == '.' && between_digits(*at)))
         .map(|(_, letter)| *letter)
-        .collect()
+        .collect();
+    // An amount with no paise is the same as the number of rupees.
+    let whole = text.strip_suffix(".00").filter(|whole| whole.bytes().all(|digit| digit.is_ascii_digit()));
+    whole.map_or_else(|| text.clone(), str::to_owned)
 }
 
 /// Chillu letters of Malayalam: a consonant that has no vowel.
@@ -178,10 +218,10 @@ fn indian(letters: &[char]) -> String {
             following.filter(|(other, _)| *other == block).map(|(_, offset)| offset)
         };
         match offset {
-            // In Bengali the dot makes another letter of this one.
-            0x3C if block == BENGALI && out.last() == Some(&letter(block, 0x2F)) => {
-                out.pop();
-                out.push(letter(block, 0x5F));
+            // In Bengali the dot makes other letters of these.
+            0x3C if block == BENGALI && dotted(out.last()).is_some() => {
+                let with_dot = dotted(out.pop().as_ref());
+                out.extend(with_dot.map(|offset| letter(block, offset)));
             }
             // The dot below, the vowel that is not there, the doubling of Gurmukhi.
             0x3C | 0x3D => {}
@@ -205,6 +245,16 @@ fn indian(letters: &[char]) -> String {
     }
     glide(&mut out);
     out.into_iter().collect()
+}
+
+/// The offset of the Bengali letter that this one is with a dot.
+fn dotted(before: Option<&char>) -> Option<u32> {
+    match place(*before?)? {
+        (BENGALI, 0x21) => Some(0x5C),
+        (BENGALI, 0x22) => Some(0x5D),
+        (BENGALI, 0x2F) => Some(0x5F),
+        _ => None,
+    }
 }
 
 /// Whether a nasal, a virama and a consonant follow each other and belong to one class.
@@ -259,11 +309,23 @@ mod tests {
             ("१२३", "123"),
             ("௧௨", "12"),
             ("1,999", "1999"),
+            ("₹499", "499 rupee"),
+            ("Rs. 499.00", "499 rupee"),
+            ("499 INR", "499 rupee"),
+            ("iPhone15", "iphone 15"),
+            ("500ml", "500 ml"),
+            ("1,000kg", "1000 kg"),
             ("क\u{200D}्या", "क्या"),
             ("par\u{FE0D}cel", "parcel"),
             ("de\u{34F}live\u{2062}r\u{E0065}y\u{61C}", "delivery"),
         ] {
-            assert_eq!(spelled(one), spelled(other), "{one} and {other}");
+            let [mut one_words, mut other_words] = [one, other].map(spelled);
+            one_words.sort();
+            other_words.sort();
+            assert_eq!(one_words, other_words, "{one} and {other}");
+        }
+        for whole in ["24x7", "4g", "b2b", "2bhk2", "a1"] {
+            assert_eq!(spelled(whole), [whole]);
         }
     }
 
@@ -271,7 +333,7 @@ mod tests {
     fn words_are_found_in_every_script() {
         assert_eq!(spelled("मेरा पार्सल, कहाँ है?"), ["मेरा", "पार्सल", "कहां", "है"]);
         assert_eq!(spelled("எங்கள் கடை 9.30 மணிக்கு"), ["எங்கள்", "கடை", "9.30", "மணிக்கு"]);
-        assert_eq!(spelled("Pay ₹1,999 by UPI/NEFT (24x7)."), ["pay", "1999", "by", "upi", "neft", "24x7"]);
+        assert_eq!(spelled("Pay ₹1,999 by UPI/NEFT (24x7)."), ["pay", "rupee", "1999", "by", "upi", "neft", "24x7"]);
         assert_eq!(spelled(" … ₹ —"), Vec::<String>::new());
     }
 

@@ -36,7 +36,7 @@ mod tests {
     use std::sync::Mutex;
 
     use crate::speakable::{Pronunciations, Speakable};
-    use crate::speech::{LANGUAGES, opt_out};
+    use crate::speech::{LANGUAGES, STOP_WORDS, opt_out};
     use crate::{Field, FieldKind, capture};
 
     static READ: Mutex<BTreeMap<(String, String), u32>> = Mutex::new(BTreeMap::new());
@@ -61,6 +61,7 @@ mod tests {
             hear(FieldKind::Email);
             Speakable::new("en", true, Pronunciations::default()).prepare("2");
             opt_out("two", "en");
+            assert!(STOP_WORDS.stop.has("stop"));
         }
         let folders = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/languages")).unwrap();
         let mut codes: Vec<String> =
@@ -75,6 +76,7 @@ mod tests {
                 "numbers.toml",
                 "answers.toml",
                 "optouts.toml",
+                "stopwords.toml",
                 "dates.toml",
                 "contacts.toml",
                 "speaking.toml",

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `matching` | phrases with alternatives and gaps, matched regardless of spelling; the files below use it |
 //! | `opt_out` | «do not call me again» in eleven languages; its phrases are `languages/*/optouts.toml` |
+//! | `stop_words` | words that stop messages on a channel; they are `languages/*/stopwords.toml` |
 //! | `intents` | the other intents that every call has to understand: busy, not interested, wrong number, a person please |
 //! | `backchannel` | `haan`, `hmm`, a cough: words of a listener that do not interrupt |
 //! | `unfinished` | whether the speaker is likely to go on, so that the end of the turn is awaited longer |
@@ -20,6 +21,7 @@ mod opt_out;
 #[cfg(test)]
 mod properties;
 mod sentences;
+mod stop_words;
 mod unfinished;
 mod voicemail;
 
@@ -28,6 +30,7 @@ pub use intents::{Intent, english_phrases, intent, yes_or_no};
 pub use matching::{Pattern, Patterns, fold};
 pub use opt_out::opt_out;
 pub use sentences::{SentenceSplitter, sentences};
+pub use stop_words::{STOP_WORDS, StopWordRow, StopWords, folded};
 pub use unfinished::unfinished;
 pub use voicemail::voicemail;
 

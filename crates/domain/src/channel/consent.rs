@@ -2,17 +2,10 @@
 //!
 //! Only a message that is nothing but such a word counts: `stop sending the old invoice` is for the agent.
 
-mod words;
-
 use unicode_normalization::UnicodeNormalization;
 
-use crate::conversation::speech::opt_out;
+use crate::conversation::speech::{STOP_WORDS, StopWordRow as Words, folded, opt_out};
 use crate::invisible::is_invisible;
-
-use self::words::{
-    AGAIN, CLOSE, CLOSED, DO, DO_NOT_SEND, DONT, FILLERS, MARKETING, OBJECTS, SEND, START, STOP, STOP_ALL,
-    VERBS,
-};
 
 /// What a stop word asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +29,8 @@ const POLITE: &[&str] = &["please", "pls", "plz", "kindly"];
 
 /// `No more` as one word: it stops what it names.
 const NO_MORE: &str = "nomore";
+/// What makes the stop of messages one of everything.
+const ALL: &str = "al";
 
 /// Whether a character is invisible: invisible by definition, a control, a mark, or an emoji selector.
 fn is_unseen(sign: char) -> bool {
@@ -88,32 +83,39 @@ fn blunt(words: &str) -> String {
 
 /// Whether a text is nothing but a word that means `stop` and `closed`: it depends on what was asked.
 pub fn is_ambiguous(text: &str) -> bool {
-    let words = plain(&seen(text, LONGEST + 1));
-    !words.is_empty() && words.split(' ').all(|word| CLOSED.contains(&word))
+    let words = folded(&plain(&seen(text, LONGEST + 1)));
+    !words.is_empty() && words.split(' ').all(|word| STOP_WORDS.closed.has(word))
 }
 
-/// The meaning of words that are nothing but forms of these: stop, its object, and polite words.
+/// The meaning of folded words that are nothing but forms of these: stop, its object, and polite words.
 fn composed(words: &str) -> Option<StopWord> {
-    let words = words.replace("do not", "dont").replace("opt out", "optout").replace("no more", NO_MORE);
-    let unsent = DO_NOT_SEND.iter().find_map(|phrase| words.strip_suffix(phrase)?.strip_suffix(' '));
+    let known = &*STOP_WORDS;
+    let words = words.replace("do not", "dont").replace("opt out", "optout");
+    let words = words.replace("no more", NO_MORE);
+    let unsent = known.do_not_send.iter().find_map(|phrase| words.strip_suffix(phrase)?.strip_suffix(' '));
     if let Some(what) = unsent {
-        let about = what.split(' ').any(|word| OBJECTS.contains(&word));
-        let known = what.split(' ').all(|word| OBJECTS.contains(&word) || FILLERS.contains(&word));
-        return (about && known).then_some(StopWord::StopMessages);
+        let about = what.split(' ').any(|word| known.objects.has(word));
+        let only = what.split(' ').all(|word| known.objects.has(word) || known.fillers.has(word));
+        return (about && only).then_some(StopWord::StopMessages);
     }
     let words: Vec<&str> = words.split(' ').collect();
-    let has = |set: &[&str]| words.iter().any(|word| set.contains(word));
-    let known = |sets: &[&[&str]]| words.iter().all(|word| sets.iter().any(|set| set.contains(word)));
-    let about = has(OBJECTS) || has(MARKETING);
-    if has(AGAIN) && has(MARKETING) && known(&[AGAIN, MARKETING, OBJECTS, FILLERS]) {
-        return Some(StopWord::StartMarketing);
+    let has = |set: &Words| words.iter().any(|word| set.has(word));
+    let only = |sets: &[&Words], also: &str| {
+        words.iter().all(|word| *word == also || sets.iter().any(|set| set.has(word)))
+    };
+    let about = has(&known.objects) || has(&known.marketing);
+    if has(&known.again) && has(&known.marketing) {
+        let again = only(&[&known.again, &known.marketing, &known.objects, &known.make, &known.fillers], "");
+        return again.then_some(StopWord::StartMarketing);
     }
-    let stops = has(VERBS) && known(&[VERBS, OBJECTS, MARKETING, FILLERS, &["all"]])
-        || has(CLOSE) && has(DO) && known(&[CLOSE, DO, OBJECTS, MARKETING, FILLERS])
-        || has(&[NO_MORE]) && about && known(&[&[NO_MORE], SEND, OBJECTS, MARKETING, FILLERS])
-        || has(DONT) && has(SEND) && about && known(&[DONT, SEND, OBJECTS, MARKETING, FILLERS]);
-    let all = words.contains(&"all");
-    match (stops, has(MARKETING)) {
+    let beside = [&known.objects, &known.marketing, &known.fillers];
+    let with = |sets: &[&'static Words], also: &str| only(&[sets, &beside[..]].concat(), also);
+    let stops = has(&known.verbs) && with(&[&known.verbs, &known.make], ALL)
+        || has(&known.close) && has(&known.make) && with(&[&known.close, &known.make], "")
+        || words.contains(&NO_MORE) && about && with(&[&known.send], NO_MORE)
+        || has(&known.dont) && has(&known.send) && about && with(&[&known.dont, &known.send], "");
+    let all = words.contains(&ALL);
+    match (stops, has(&known.marketing)) {
         (true, true) => Some(StopWord::StopMarketing),
         (true, false) if all => Some(StopWord::StopAll),
         (true, false) => Some(StopWord::StopMessages),
@@ -137,17 +139,17 @@ pub fn stop_word(text: &str, answers: bool) -> Option<StopWord> {
     let length = seen.chars().count();
     if length <= LONGEST {
         let words = plain(&seen);
-        let blunt = blunt(&words);
+        let blunt = folded(&blunt(&words));
         if is_ambiguous(text) {
             return (!answers).then_some(StopWord::StopMessages);
         }
-        if STOP_ALL.contains(&blunt.as_str()) {
+        if STOP_WORDS.stop_all.has(&blunt) {
             return Some(StopWord::StopAll);
         }
-        if STOP.contains(&blunt.as_str()) {
+        if STOP_WORDS.stop.has(&blunt) {
             return Some(StopWord::StopMessages);
         }
-        if START.contains(&words.as_str()) {
+        if STOP_WORDS.start.has(&folded(&words)) {
             return Some(StopWord::Start);
         }
         if spelled(&seen) {
