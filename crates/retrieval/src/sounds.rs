@@ -319,7 +319,7 @@ fn indian(block: u32, letters: &[char], foreign: bool) -> Vec<Sound> {
             // `ওয়` is `w`; its vowel sign follows.
             out.push(Consonant('v'));
             at += 1;
-            if !offsets.get(at).is_some_and(|sign| vowel(*sign).is_some()) {
+            if offsets.get(at).is_none_or(|sign| vowel(*sign).is_none()) {
                 out.push(Inherent);
             }
             continue;
