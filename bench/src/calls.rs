@@ -190,12 +190,14 @@ mod tests {
 
     use super::fill;
 
-    #[test]
-    fn the_table_is_filled_on_the_newest_schema() {
+    #[tokio::test]
+    async fn the_table_is_filled_on_the_newest_schema() {
         let data = std::env::temp_dir().join(format!("bench-calls-{}", std::process::id()));
         std::fs::create_dir_all(&data).unwrap();
         let file = data.join("dastak.db");
-        drop(store::Store::open(&Settings::Sqlite { file: file.clone() }, Arc::new(|_| ())).unwrap());
+        let store = store::Store::open(&Settings::Sqlite { file: file.clone() }, Arc::new(|_| ())).unwrap();
+        store.migrate(|_, _, _| ()).await.unwrap();
+        drop(store);
         fill(&data, "ws_1", 30).unwrap();
         let hours: i64 = rusqlite::Connection::open(&file)
             .unwrap()

@@ -101,7 +101,7 @@ const READS: &[(&str, Read)] = &[
     ("rotateKey", is::<api::operator::RotateKey>),
     ("createWalletEntry", is::<api::operator::NewWalletEntry>),
     ("createNumber", |body| has_word(&body, "number")),
-    ("updateNumber", is::<api::operator::NumberChange>),
+    ("updateNumber", is::<api::operator::NumberUpdate>),
     ("createTransferNumber", is::<api::transfer_numbers::NewTransferNumber>),
     ("createIntegration", is::<api::integrations::NewIntegration>),
     ("updateIntegration", is::<api::integrations::IntegrationChange>),
