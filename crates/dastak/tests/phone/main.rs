@@ -21,6 +21,7 @@ mod people;
 mod receiver;
 mod rough;
 mod sandbox;
+mod sayings;
 mod server;
 mod sipp;
 #[path = "../../../telephony/tests/sip/sockets.rs"]

@@ -18,6 +18,12 @@ pub fn speech(folder: &Path, text: &str, before: f64, after: f64) -> PathBuf {
     let name: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
     let (raw, wav) = (folder.join(format!("{name}-raw.wav")), folder.join(format!("{name}.wav")));
     run("flite", &["-voice", "slt", "-t", text, "-o", raw.to_str().unwrap()]);
+    as_a_telephone(&raw, &wav, before, after);
+    wav
+}
+
+/// Makes 8 kHz mono of a sound, after a silence and before another.
+fn as_a_telephone(raw: &Path, wav: &Path, before: f64, after: f64) {
     let (before, after) = (before.to_string(), after.to_string());
     run(
         "sox",
@@ -38,6 +44,13 @@ pub fn speech(folder: &Path, text: &str, before: f64, after: f64) -> PathBuf {
             &after,
         ],
     );
+}
+
+/// Speech in one of the eleven languages, as [`speech`] is in English.
+pub fn speech_in(folder: &Path, language: &str, text: &str, before: f64, after: f64) -> PathBuf {
+    let (raw, wav) = (folder.join(format!("{language}-raw.wav")), folder.join(format!("{language}.wav")));
+    run("espeak-ng", &["-v", language, "-w", raw.to_str().unwrap(), text]);
+    as_a_telephone(&raw, &wav, before, after);
     wav
 }
 
