@@ -1,13 +1,10 @@
 //! Messages that the columns of boards send (docs/contract/boards.md#automations). The room of the messaging channel is
-//! above the one of boards, so it is called through this hook.
+//! above the one of boards, so it is called through `Hooks::send_board_message`.
 
 use domain::channel::campaign::Mapping;
 use domain::ids::{ChannelTemplate, Id};
 use domain::tenant::Tenant;
-use store::Tx;
 use store::contacts::ContactRow;
-
-use crate::{App, Failure};
 
 /// A template for a person whose card came into a column.
 #[derive(Debug)]
@@ -29,6 +26,3 @@ pub enum Sent {
     /// It is not sent, for this reason: a code.
     Refused(&'static str),
 }
-
-/// Queues a message in the transaction that ends the action.
-pub type BoardMessageHook = fn(&App, &mut Tx<'_>, &BoardMessage<'_>) -> Result<Sent, Failure>;

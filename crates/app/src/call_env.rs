@@ -4,17 +4,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use api::events::calls::CallData;
 use config::{Carrier as Kind, Config};
-use domain::call::{Fact, Network, Progress};
-use domain::ids::{Call, Campaign, Id};
+use domain::call::Network;
 use domain::ports::{Carrier, Scripted};
 use domain::tenant::Mode;
 use domain::wallet::talk_seconds;
+use store::Tx;
 use store::calls::{self, CallRow, LATEST_DIAL, Said};
-use store::{TenantTx, Tx};
 
 use super::events::{self, Event, NewEvent};
 use super::undialled::Undialled;
-use super::{Context, Failure};
+use super::{Context, Failure, Hooks};
 
 /// The end of the lease in which nothing is dialled any more: a dial in flight must have reached the carrier before it
 /// is asked for the outcome.
@@ -66,24 +65,6 @@ impl ReservedLines {
     }
 }
 
-/// Observer of a call's facts, for what placed it. It is called once for every fact that was applied, in the same
-/// transaction, after the call is saved and its own events are written. The row is the call afterwards; after
-/// [`Fact::NotPlaced`] it is gone from the store.
-pub type Follower = fn(&mut Tx<'_>, &Env, &CallRow, Fact) -> Result<(), Failure>;
-
-/// Prefetch hook: issues the reads that a [`Follower`] of the same room will make for this fact; the progress is that
-/// of the call afterwards. It runs before many facts are applied together (`Tx::prefetch`). Results are discarded and
-/// errors ignored. It writes nothing.
-pub type Prefetcher = fn(&mut Tx<'_>, &Env, &CallRow, &Progress, Fact);
-
-/// What keeps account of what calls of campaigns cost. It is called in the transaction of every charge of such a call, for
-/// its first or a second leg, with the amount in minor units.
-pub type ChargeHook = fn(&mut TenantTx, Id<Campaign>, i64) -> Result<(), Failure>;
-
-/// What hears that a person on a calling list is called no more although no call said so: fewer attempts are asked for, or
-/// the campaign is over. It is called with the last call to the person, in the transaction that settles the row.
-pub type GivenUpHook = fn(&mut TenantTx, &Env, Id<Call>) -> Result<(), Failure>;
-
 /// What the transactions of calls need beside the store; cheap to copy.
 #[derive(Clone)]
 pub struct Env {
@@ -97,14 +78,7 @@ pub struct Env {
     pub platform_lines: i64,
     /// Name of this node: files of its calls lie here.
     pub node: Arc<str>,
-    /// Observers of facts.
-    pub followers: &'static [Follower],
-    /// Their prefetch hooks.
-    pub prefetches: &'static [Prefetcher],
-    /// Observers of charges.
-    pub charges: &'static [ChargeHook],
-    /// Observers of people who are given up without a call.
-    pub given_up: &'static [GivenUpHook],
+    pub hooks: &'static dyn Hooks,
     /// Lines that the transaction of this environment has reserved.
     pub lines: Arc<ReservedLines>,
     /// Calls of this node of which it is unknown whether they are stored.

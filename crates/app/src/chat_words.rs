@@ -1,13 +1,8 @@
 //! Messages of a chat that a room above delivers to the customer.
 
-use std::sync::Arc;
-
 use domain::ids::{ChannelMessage, Chat, Id, User};
 use domain::tenant::Tenant;
 use serde_json::Value;
-use store::Tx;
-
-use super::{App, Failure};
 
 /// Who writes to the customer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +39,3 @@ pub enum Carried {
     /// It cannot be sent, for this reason: a code.
     Refused(String),
 }
-
-/// Queues a message to the customer, in the transaction that stores it.
-pub type ChatWordsHook = fn(&Arc<App>, &mut Tx<'_>, &ChatWords<'_>) -> Result<Carried, Failure>;

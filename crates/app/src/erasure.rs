@@ -20,7 +20,7 @@ use store::erasure::{self, CallOf};
 use store::{TenantTx, do_not_call, idempotency, workspaces};
 
 use super::do_not_call::number_of;
-use super::{App, Context, Failure, decision_log, deliveries, nudges, scheduled_calls, topics};
+use super::{App, Context, Failure, Hooks, decision_log, deliveries, nudges, scheduled_calls, topics};
 
 /// Events of a person in one statement.
 const STEP: i64 = 500;
@@ -186,10 +186,6 @@ fn hashes<'a>(keyring: &'a Keyring, numbers: &'a BTreeSet<E164>) -> impl Iterato
     })
 }
 
-/// Erases what a room above this one holds about a person, in the transaction of the erasure. It adds to the
-/// counts what it erased.
-pub type ErasureHook = fn(&mut TenantTx, &Context, &ErasedPerson, &mut Erased) -> Result<(), Failure>;
-
 /// Erases what one noun holds about a person and counts it.
 type ErasureStep = fn(&mut TenantTx, &Context, &mut Person, &mut Erased) -> Result<(), Failure>;
 
@@ -339,7 +335,7 @@ pub async fn erase(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<Erasure
     });
     // So that its end finds them still there.
     end_calls(app, tenant, live.await?).await;
-    let (context, hooks) = (app.context(), app.hooks.erasures);
+    let (context, hooks) = (app.context(), app.hooks);
     let (erasure, live) = app.of(tenant).tx_long(move |tx| erase_in(tx, &context, hooks, id)).await?;
     // Those that were placed meanwhile.
     end_calls(app, tenant, live).await;
@@ -353,7 +349,7 @@ pub async fn erase(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<Erasure
 fn erase_in(
     tx: &mut TenantTx,
     context: &Context,
-    hooks: &[ErasureHook],
+    hooks: &dyn Hooks,
     id: Id<Contact>,
 ) -> Result<(Erasure, Vec<(Mode, Id<Call>)>), Failure> {
     let mut row = named(contacts::get(tx, id)?)?;
@@ -375,9 +371,7 @@ fn erase_in(
         numbers: person.numbers.clone(),
         calls: person.call_ids(),
     };
-    for hook in hooks {
-        hook(tx, context, &whole, &mut erased)?;
-    }
+    hooks.erase(tx, context, &whole, &mut erased)?;
     for step in STEPS {
         step(tx, context, &mut person, &mut erased)?;
     }

@@ -11,7 +11,6 @@ pub mod audit;
 pub mod board_messages;
 pub mod call_env;
 pub mod calls;
-pub mod chat_ends;
 pub mod chat_words;
 pub mod compliance_packs;
 pub mod contact_policy;
@@ -67,9 +66,15 @@ pub mod workspaces;
 
 use std::sync::Arc;
 
+use api::contacts::Erased;
+use domain::call::{Fact, Progress};
+use domain::ids::{Call, Campaign, Id};
+use domain::ports::{Choice, Chosen};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use store::{OfTenant, Store, WakeSet};
+use store::calls::CallRow;
+use store::chats::ChatRow;
+use store::{OfTenant, Store, TenantTx, Tx, WakeSet};
 
 use config::Config;
 use runtime::clock::{Clock, Signal};
@@ -77,6 +82,11 @@ use runtime::crypto::Keyring;
 use runtime::ids::Ids;
 use runtime::metrics::Metrics;
 use runtime::traces::Traces;
+
+use board_messages::{BoardMessage, Sent};
+use call_env::Env;
+use chat_words::{Carried, ChatWords};
+use erasure::ErasedPerson;
 
 pub use failure::Failure;
 
@@ -126,32 +136,95 @@ pub mod topics {
     pub const TRUNKS: WakeSet = WakeSet(1 << 24);
 }
 
-/// Hooks of the rooms above this one; the binary fills them in.
-#[derive(Clone, Copy)]
-pub struct Hooks {
-    /// Observers of facts of calls, in this order.
-    pub call_facts: &'static [call_env::Follower],
-    /// Their prefetch hooks, called when many facts are applied together.
-    pub prefetches: &'static [call_env::Prefetcher],
-    /// Observers of charges.
-    pub charges: &'static [call_env::ChargeHook],
-    /// Observers of people on calling lists who are given up without a call.
-    pub given_up: &'static [call_env::GivenUpHook],
-    /// Erasure in the rooms above, in this order.
-    pub erasures: &'static [erasure::ErasureHook],
-    /// Columns for the language model after a conversation.
-    pub choices: &'static [after_call::ChoicesHook],
-    /// Observers of analyses, in this order.
-    pub analysed: &'static [after_call::AnalysedHook],
-    /// Delivery of messages of chats on the messaging channel.
-    pub chat_words: Option<chat_words::ChatWordsHook>,
-    /// Observers of ended conversations on the messaging channel, in this order.
-    pub chat_ends: &'static [chat_ends::ChatEndHook],
-    /// Messages of boards.
-    pub board_messages: Option<board_messages::BoardMessageHook>,
-    /// Suspension in the rooms above.
-    pub suspensions: &'static [workspaces::SuspensionHook],
+/// What the rooms above this one do when something happens here; the binary implements it (`dastak/src/hooks.rs`). By
+/// default nothing happens. A hook runs in the transaction of what happened: its failure fails that transaction.
+#[expect(unused_variables, reason = "the defaults do nothing")]
+pub trait Hooks: Send + Sync {
+    /// A fact was applied to a call. It is called once for every fact, after the call is saved and its own events are
+    /// written. The row is the call afterwards; after [`Fact::NotPlaced`] it is gone from the store.
+    fn call_fact(&self, tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Issues the reads that [`Hooks::call_fact`] will make for this fact; `after` is the progress of the call afterwards. It
+    /// runs before many facts are applied together (`Tx::prefetch`). Results are discarded and errors ignored. It writes
+    /// nothing.
+    fn prefetch(&self, tx: &mut Tx<'_>, env: &Env, call: &CallRow, after: &Progress, fact: Fact) {}
+
+    /// A call of a campaign was charged, for its first or a second leg; `amount` is in minor units.
+    fn charged(&self, tx: &mut TenantTx, campaign: Id<Campaign>, amount: i64) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// A person on a calling list is called no more although no call said so: fewer attempts are asked for, or the campaign
+    /// is over. `call` is the last call to the person; the transaction settles the row.
+    fn given_up(&self, tx: &mut TenantTx, env: &Env, call: Id<Call>) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Erases what the rooms above hold about a person, and adds to the counts what was erased.
+    fn erase(
+        &self,
+        tx: &mut TenantTx,
+        context: &Context,
+        person: &ErasedPerson,
+        erased: &mut Erased,
+    ) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// The columns from which the language model chooses after this call.
+    fn choices(&self, tx: &mut Tx<'_>, call: &CallRow) -> Result<Vec<Choice>, Failure> {
+        Ok(Vec::new())
+    }
+
+    /// A call has its summary, its outcome and its extracted values, or will have none. It is called once, after the call is
+    /// saved and `outcome.captured` is written, and not for a person who was erased.
+    fn analysed(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &Env,
+        call: &CallRow,
+        chosen: Option<&Chosen>,
+    ) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Queues a message of a chat to its customer.
+    fn send_chat_words(
+        &self,
+        app: &Arc<App>,
+        tx: &mut Tx<'_>,
+        words: &ChatWords<'_>,
+    ) -> Result<Carried, Failure> {
+        Ok(Carried::Refused("number_unavailable".into()))
+    }
+
+    /// A conversation on the messaging channel has ended, and was read where it is to be (docs/contract/boards.md#sorting).
+    fn chat_ended(&self, tx: &mut TenantTx, context: &Context, chat: &ChatRow) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Queues a message that a column of a board sends.
+    fn send_board_message(
+        &self,
+        app: &App,
+        tx: &mut Tx<'_>,
+        message: &BoardMessage<'_>,
+    ) -> Result<Sent, Failure> {
+        Ok(Sent::Refused("chatapp_not_connected"))
+    }
+
+    /// Ends what the rooms above have under way for a workspace that is suspended.
+    fn suspend(&self, tx: &mut TenantTx, now: Timestamp) -> Result<(), Failure> {
+        Ok(())
+    }
 }
+
+/// Hooks that do nothing.
+pub struct NoHooks;
+
+impl Hooks for NoHooks {}
 
 /// Dependencies of use cases; shared by all requests and jobs of a node.
 pub struct App {
@@ -169,7 +242,7 @@ pub struct App {
     /// Invalid keys by address.
     pub throttle: access::Throttle,
     /// Hooks of the rooms above this one.
-    pub hooks: Hooks,
+    pub hooks: &'static dyn Hooks,
     /// Per-node state of those rooms.
     pub kept: kept::Kept,
     pub carriers: calls::Carriers,
@@ -257,10 +330,7 @@ impl App {
             carriers_rest: self.carriers_rest(),
             platform_lines: self.config.telephony.concurrent_calls,
             node: self.ports.node.clone(),
-            followers: self.hooks.call_facts,
-            prefetches: self.hooks.prefetches,
-            charges: self.hooks.charges,
-            given_up: self.hooks.given_up,
+            hooks: self.hooks,
             lines: Arc::default(),
             undialled: self.kept.of(undialled::Undialled::default),
         }

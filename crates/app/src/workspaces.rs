@@ -2,9 +2,7 @@
 
 use api::operator::{FEATURES, LIMITS, NewWorkspace, Workspace as WorkspaceView, WorkspaceChange};
 use domain::tenant::Tenant;
-use domain::time::Timestamp;
 use serde_json::{Map, Value, json};
-use store::TenantTx;
 use store::wallet::Floor;
 use store::workspaces::{self, WorkspaceRow};
 
@@ -102,9 +100,6 @@ fn merge(into: &mut Map<String, Value>, change: Option<Map<String, Value>>, know
     }
 }
 
-/// Ends what a room above this one has under way for a workspace, in the transaction that suspends it.
-pub type SuspensionHook = fn(&mut TenantTx, Timestamp) -> Result<(), Failure>;
-
 /// Changes what the body names, at once on every node.
 pub async fn update(
     app: &App,
@@ -113,7 +108,7 @@ pub async fn update(
     change: WorkspaceChange,
 ) -> Result<WorkspaceView, Failure> {
     let context = app.context();
-    let (access_changes, hooks) = (app.access_changes(), app.hooks.suspensions);
+    let (access_changes, hooks) = (app.access_changes(), app.hooks);
     let changed = app
         .store
         .tx(move |tx| {
@@ -122,9 +117,7 @@ pub async fn update(
             let change = change.clone();
             if change.suspended == Some(true) {
                 calls::end_all(&mut tx.of(tenant), context.now)?;
-                for hook in hooks {
-                    hook(&mut tx.of(tenant), context.now)?;
-                }
+                hooks.suspend(&mut tx.of(tenant), context.now)?;
             }
             row.name = change.name.unwrap_or(row.name);
             row.kyb_verified = change.kyb_verified.unwrap_or(row.kyb_verified);

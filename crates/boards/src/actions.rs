@@ -199,12 +199,9 @@ fn perform(app: &App, tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<
             }
         }
         Automation::Message { template, mapping } => {
-            let Some(hook) = app.hooks.board_messages else {
-                return Ok(Outcome::Skipped("chatapp_not_connected"));
-            };
             let name = name(tx, action, &contact)?;
             let message = BoardMessage { tenant, contact: &contact, name, template, mapping };
-            match hook(app, tx, &message)? {
+            match app.hooks.send_board_message(app, tx, &message)? {
                 Sent::Queued => Ok(Outcome::Done),
                 Sent::Refused(why) => Ok(Outcome::Skipped(why)),
             }

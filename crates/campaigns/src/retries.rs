@@ -54,7 +54,7 @@ pub(crate) fn changed(tx: &mut Tx<'_>, env: &Env, campaign: &CampaignRow) -> Res
 
 /// Tells the rooms above of somebody who is called no more although the last call did not say so.
 pub(crate) fn tell(tx: &mut TenantTx, env: &Env, call: Id<Call>) -> Result<(), Failure> {
-    env.given_up.iter().try_for_each(|hook| hook(tx, env, call))
+    env.hooks.given_up(tx, env, call)
 }
 
 /// Checks the next rows that were tried against the current retry settings, and stores the progress. Returns the

@@ -237,7 +237,7 @@ fn simulate(app: &App, tx: &mut TenantTx, once: &Once, new: &New) -> Result<Inte
     if let Some(refusal) = messages::check(app, tx, new)? {
         return Err(refusal.into());
     }
-    let row = messages::simulated(app, tenant, new)?;
+    let row = messages::simulated(app, tenant, new);
     let reference = new.contact.as_ref().and_then(|contact| contact.external_ref.clone());
     let body = json!({"data": view::sent(&row, reference, false)});
     let contact = new.contact.as_ref().map(|contact| contact.id.to_string());

@@ -405,7 +405,7 @@ fn simulate(
         Some(chat) => store_chats::get(tx, chat)?.map(|row| row.metadata).unwrap_or_default(),
         None => wanted.metadata.clone(),
     };
-    let row = messages::simulated(app, tenant, &new)?;
+    let row = messages::simulated(app, tenant, &new);
     let told = started(&row, chat, &metadata, ready.open.is_some(), Mode::Test);
     let status = if ready.open.is_some() { 200 } else { 201 };
     let contact = ready.contact.as_ref().map(|contact| contact.id.to_string());

@@ -138,7 +138,7 @@ pub(crate) fn carry(
         Writer::Agent => (Role::Agent, None),
         Writer::Teammate(author) => (Role::Human, author),
     };
-    let Some((app, hook)) = env.app.as_ref().and_then(|app| Some((app, app.hooks.chat_words?))) else {
+    let Some(app) = &env.app else {
         return Ok(Err(Carried::Refused("number_unavailable".into())));
     };
     let (tenant, chat) = (row.workspace, row.id);
@@ -152,7 +152,7 @@ pub(crate) fn carry(
             }
         };
         for words in words {
-            match hook(app, tx, &ChatWords { tenant, chat, writer, words })? {
+            match env.hooks.send_chat_words(app, tx, &ChatWords { tenant, chat, writer, words })? {
                 Carried::Taken(message, text) => {
                     write(tx, env, row, role, &text, author)?;
                     channel_conversations::note_message(&mut tx.of(tenant), message, chat, row.messages)?;

@@ -2,7 +2,7 @@
 
 use api::contacts::Erased;
 use app::erasure::ErasedPerson;
-use app::{App, Context, Failure, topics};
+use app::{App, Context, Failure, NoHooks, topics};
 use domain::chat::{Channel, EndCause, Limits, Reading, State};
 
 use domain::time::{DAY, Timestamp};
@@ -26,7 +26,7 @@ pub fn erase(
         limits: Limits::default(),
         node: "".into(),
         model: false,
-        ends: &[],
+        hooks: &NoHooks,
         app: None,
     };
     for mut row in chats::of_contacts(tx, &person.contacts)? {

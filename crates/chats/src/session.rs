@@ -8,7 +8,7 @@ use api::error_codes as codes;
 use api::events::chats::{ChatData, ChatWithTranscript, Handoff, HandoffRequest};
 use app::events::{self, Event, NewEvent, TranscriptRef};
 use app::idempotency::Once;
-use app::{App, Context, Failure, topics, wallet};
+use app::{App, Context, Failure, Hooks, topics, wallet};
 use domain::chat::{
     Channel, EndCause, LEASE, Limits, Origin, Ownership, Reading, Role, Standing, State, Stuck, Transition,
     TurnKind, look_at,
@@ -38,8 +38,8 @@ pub struct Env {
     pub node: Arc<str>,
     /// Whether there is a language model.
     pub model: bool,
-    /// Hooks for ended conversations on the messaging channel; not called for an erasure.
-    pub ends: &'static [app::chat_ends::ChatEndHook],
+    /// Those of the rooms above; none in an erasure.
+    pub hooks: &'static dyn Hooks,
     /// The service; `None` in an erasure, which sends nothing.
     pub app: Option<Arc<App>>,
 }
@@ -58,7 +58,7 @@ impl Env {
             limits: app.config.chats.limits,
             node: app.ports.node.clone(),
             model: app.ports.language_model.is_some(),
-            ends: app.hooks.chat_ends,
+            hooks: app.hooks,
         }
     }
 
@@ -386,12 +386,12 @@ pub fn end_with(
     Ok(())
 }
 
-/// Calls the hooks of an ended conversation.
+/// Calls the hook of an ended conversation on the messaging channel.
 pub(crate) fn is_over(tx: &mut Tx<'_>, env: &Env, row: &ChatRow) -> Result<(), Failure> {
     if row.channel != Channel::Chatapp {
         return Ok(());
     }
-    env.ends.iter().try_for_each(|hook| hook(&mut tx.of(row.workspace), &env.context, row))
+    env.hooks.chat_ended(&mut tx.of(row.workspace), &env.context, row)
 }
 
 /// The customer of a chat on the messaging channel, in the form of events and conversations.

@@ -3,6 +3,7 @@
 pub mod cli;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod hooks;
 pub mod http;
 pub mod jobs;
 pub mod lines;

@@ -13,10 +13,10 @@ use tokio::net::TcpListener;
 use crate::app::after_call::Ports;
 use crate::app::calls::Carriers;
 use crate::app::{
-    App, Hooks, Wakes, access, api_documents, limits, log_marks, master_key, node, numbers, readiness,
-    tool_calls, topics,
+    App, Wakes, access, api_documents, limits, log_marks, master_key, node, numbers, readiness, tool_calls,
 };
 use crate::config::Config;
+use crate::hooks::RoomHooks;
 use crate::http::router::Router;
 use crate::http::{channel_hook, dev, operator, server, system, v1};
 use crate::jobs;
@@ -302,38 +302,6 @@ pub struct Parts {
     pub tools: Option<Arc<dyn providers::guarded_client::Transport>>,
 }
 
-/// Hooks of the crates above the use cases.
-const HOOKS: Hooks = Hooks {
-    call_facts: &[
-        crate::app::scheduled_calls::after_call_fact,
-        crate::app::nudges::after_call_fact,
-        campaigns::call_fact,
-        // After the campaign has settled its row: whether that is tried again decides where the card goes.
-        boards::call_fact,
-        integrations::pushes::after_call_fact,
-    ],
-    prefetches: &[campaigns::prefetch, boards::prefetch, integrations::pushes::prefetch],
-    charges: &[campaigns::charge],
-    given_up: &[boards::given_up],
-    erasures: &[
-        // Before the lists: who puts the people of records on a list keeps the records until they are there.
-        streams::erase,
-        campaigns::erasure::erase,
-        boards::erase,
-        integrations::erasure::erase,
-        chats::erase,
-        chats::erase_documents,
-        channel::inbox::erase,
-        channel::erasing::erase,
-    ],
-    choices: &[boards::choices],
-    analysed: &[boards::analysed],
-    chat_words: Some(channel::speaking::carry),
-    chat_ends: &[boards::chat_over],
-    board_messages: Some(channel::board_messages::send),
-    suspensions: &[chats::suspend],
-};
-
 /// Assembles the use cases.
 pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
     let Parts { config, clock, ids, keyring, store, outside, ports, receivers, tools: stand_in } = parts;
@@ -392,7 +360,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         node,
         readiness: readiness::Readiness::default(),
         documents: api_documents::Documents::default(),
-        hooks: HOOKS,
+        hooks: &RoomHooks,
         kept: crate::app::kept::Kept::default(),
         carriers,
         lines: lines.map(|lines| lines as Arc<dyn crate::app::lines::Lines>),
@@ -408,59 +376,9 @@ pub fn start_jobs(
     lines: Option<Arc<Lines>>,
     systems: Result<Arc<integrations::Desk>, String>,
 ) {
-    jobs::start(app, wakes, jobs::BY_TIME, jobs::cleanup::look);
-    if app.store.shared() {
-        jobs::start(app, wakes, jobs::BY_TIME, jobs::weeks::look);
-    }
-    // A manual clock does not wait for the time in which a server counts.
-    if app.store.shared() && !app.clock.is_manual() {
-        jobs::start(app, wakes, jobs::BY_TIME, jobs::statistics::look);
-        jobs::start(app, wakes, topics::NODE, jobs::node::look);
-        jobs::start(app, wakes, topics::CARRIER, jobs::carrier::look);
-    }
-    jobs::start(app, wakes, topics::LISTS, jobs::calling_lists::look);
-    jobs::start(app, wakes, topics::STREAMS, jobs::backfills::look);
-    jobs::live_calls::start(app, wakes);
-    jobs::start_in_service(app, wakes, topics::SCHEDULED_CALLS, jobs::scheduled_calls::look);
-    // It looks every minute at what was quiet for five: on a shared store a commit of any node would wake it on all.
-    let hourly = if app.store.shared() && !app.clock.is_manual() { jobs::BY_TIME } else { topics::CALLS };
-    jobs::start(app, wakes, hourly, jobs::call_hours::look);
-    jobs::start(app, wakes, topics::HOLDS, jobs::holds::look);
-    jobs::start(app, wakes, topics::WISHES, jobs::wishes::look);
-    if let Some(lines) = lines {
-        jobs::trunks::start(app, wakes, lines.clone());
-        jobs::lines::start(app, lines);
-    }
-    let (witness, grown) = (app.clone(), app.clock.signal());
-    app.marks.connect(grown.clone());
-    app.clock.start_job(grown, |job| jobs::log_marks::run(witness, job));
-    app.webhooks.start();
-    jobs::after_calls::start(app, wakes);
-    jobs::recording_uploads::start(app, wakes);
-    jobs::start(app, wakes, topics::BOARDS, jobs::boards::look);
-    jobs::chats::start(app, wakes);
-    jobs::channel_inbox::start(app, wakes);
-    jobs::start(app, wakes, topics::CHANNEL_CAMPAIGNS, jobs::channel_campaigns::look);
-    jobs::start(app, wakes, topics::CHANNEL_SENDS, jobs::channel_sends::look);
-    jobs::channel_media::start(app, wakes);
-    jobs::start(app, wakes, topics::CHANNEL_NOTIFICATIONS, jobs::channel_upkeep::look);
-    jobs::start(app, wakes, topics::CHATS, jobs::documents::look);
-    jobs::start(app, wakes, topics::KNOWLEDGE, jobs::knowledge::look);
-    if app.speech.embeddings.is_some() {
-        jobs::start(app, wakes, topics::KNOWLEDGE, jobs::embeddings::look);
-    }
-    jobs::dialler::start(app, wakes);
-    if let Some(mailer) = app.mailer.clone() {
-        jobs::start(app, wakes, topics::MAILS, move |app| jobs::mails::look(app, mailer.clone()));
-    }
-    match systems {
-        Ok(desk) => {
-            jobs::polls::start(app, wakes, desk.clone());
-            jobs::pushes::start(app, wakes, desk);
-        }
-        // The same TLS settings as those of webhooks, which are up by now.
-        Err(why) => tracing::error!(%why, "connected systems are not reached"),
-    }
+    // The same TLS settings as those of webhooks, which are up by now.
+    let desk = systems.inspect_err(|why| tracing::error!(%why, "connected systems are not reached")).ok();
+    jobs::table::start_all(app, wakes, lines.as_ref(), desk.as_ref());
 }
 
 #[cfg(test)]

@@ -29,34 +29,16 @@ pub const RETRY_AFTER: i64 = crate::due_dial::PROVIDER_RECHECK;
 /// How long it waits for the end of a call with the same number before it is looked at again, in milliseconds.
 pub const ON_CALL_RECHECK: i64 = crate::due_dial::LINES_RECHECK;
 
-/// Where a scheduled call is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// Waiting, or being dialled.
-    Scheduled,
-    /// The carrier took the call.
-    Placed,
-    Failed,
-    /// Deleted, or the number must not be called.
-    Cancelled,
-}
-
-impl Status {
-    /// Every status, in the order of the API.
-    pub const ALL: [Status; 4] = [Status::Scheduled, Status::Placed, Status::Failed, Status::Cancelled];
-
-    /// The word of the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Status::Scheduled => "scheduled",
-            Status::Placed => "placed",
-            Status::Failed => "failed",
-            Status::Cancelled => "cancelled",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == text)
+closed_sets::words! {
+    /// Where a scheduled call is.
+    pub enum Status {
+        /// Waiting, or being dialled.
+        Scheduled = "scheduled",
+        /// The carrier took the call.
+        Placed = "placed",
+        Failed = "failed",
+        /// Deleted, or the number must not be called.
+        Cancelled = "cancelled",
     }
 }
 

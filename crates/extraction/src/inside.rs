@@ -119,9 +119,7 @@ pub(crate) fn outcome(bytes: &[u8]) -> Option<Result<Made, Unreadable>> {
         }
         Outcome::Unsupported(what) => Err(Unreadable::Unsupported(what)),
         Outcome::Damaged(how) => Err(Unreadable::Damaged(how)),
-        Outcome::Beyond { limit, most } => {
-            Err(Unreadable::Beyond(ReadLimit::ALL.into_iter().find(|known| known.name() == limit)?, most))
-        }
+        Outcome::Beyond { limit, most } => Err(Unreadable::Beyond(ReadLimit::parse(&limit)?, most)),
     })
 }
 
@@ -138,7 +136,7 @@ fn wire(outcome: Result<Made, Unreadable>) -> Result<Outcome, String> {
         },
         Err(Unreadable::Unsupported(what)) => Outcome::Unsupported(what),
         Err(Unreadable::Damaged(how)) => Outcome::Damaged(how),
-        Err(Unreadable::Beyond(limit, most)) => Outcome::Beyond { limit: limit.name().to_owned(), most },
+        Err(Unreadable::Beyond(limit, most)) => Outcome::Beyond { limit: limit.as_str().to_owned(), most },
         Err(Unreadable::Busy) => return Err("busy".into()),
         Err(Unreadable::Failed(why)) => return Err(why),
     })
@@ -238,7 +236,7 @@ mod tests {
             Err(Unreadable::Damaged("it is half".into())),
         ]
         .into_iter()
-        .chain(ReadLimit::ALL.map(|limit| Err(Unreadable::Beyond(limit, 7))))
+        .chain(ReadLimit::ALL.iter().map(|limit| Err(Unreadable::Beyond(*limit, 7))))
         {
             let bytes = serde_json::to_vec(&wire(result.clone()).unwrap()).unwrap();
             assert_eq!(outcome(&bytes), Some(result));

@@ -64,9 +64,8 @@ pub(crate) fn unread(what: &str, why: Unreadable) -> Failure {
     match why {
         Unreadable::Unsupported(_) => Failure::new(DOCUMENT_UNSUPPORTED, message),
         Unreadable::Damaged(_) => Failure::new(DOCUMENT_UNREADABLE, message),
-        Unreadable::Beyond(limit, most) => {
-            Failure::new(DOCUMENT_TOO_LARGE, message).with_meta(json!({"limit": limit.name(), "most": most}))
-        }
+        Unreadable::Beyond(limit, most) => Failure::new(DOCUMENT_TOO_LARGE, message)
+            .with_meta(json!({"limit": limit.as_str(), "most": most})),
         Unreadable::Busy => Failure {
             retry_after: Some(5),
             ..Failure::new(

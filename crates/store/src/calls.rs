@@ -550,7 +550,7 @@ impl Filter {
                 && self.stage.is_none_or(|stage| status.stage() == stage)
                 && self.status.is_none_or(|wanted| wanted == *status)
         };
-        Status::ALL.into_iter().filter(wanted).collect()
+        Status::ALL.iter().copied().filter(wanted).collect()
     }
 
     /// The ids between which the list lies, the upper one excluded.

@@ -5,28 +5,19 @@ use std::sync::Arc;
 use api::events::Event;
 use domain::call::after::{self, Findings};
 use domain::conversation::Turn;
-use domain::ports::{Analysis, AnalysisOrder, Choice, Chosen};
+use domain::ports::{Analysis, AnalysisOrder};
 use serde_json::{Map, Value};
 use store::after_calls::{self, StepRow};
-use store::calls::CallRow;
 use store::{TenantTx, Tx, agents, calls};
 
 use super::step::{StepEnd, close};
 use crate::call_env::{Env, emit, save};
 use crate::owed_steps::person_is_erased;
-use crate::{App, Failure};
-
-/// The columns from which the language model chooses after this call. The first room with an answer gives it.
-pub type ChoicesHook = fn(&mut Tx<'_>, &CallRow) -> Result<Vec<Choice>, Failure>;
-
-/// A callback after the analysis: called once when a call has its summary, its outcome and its extracted values, or
-/// will have none, in the transaction that stores them, after the call is saved and `outcome.captured` is written. Not
-/// called for a person who was erased.
-pub type AnalysedHook = fn(&mut Tx<'_>, &Env, &CallRow, Option<&Chosen>) -> Result<(), Failure>;
+use crate::{App, Failure, Hooks};
 
 /// Runs the analysis by the language model and stores its accepted results.
 pub(super) async fn analyse(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failure> {
-    let (tenant, call, hooks) = (row.workspace, row.call, app.hooks.choices);
+    let (tenant, call, hooks) = (row.workspace, row.call, app.hooks);
     let order = app.of(tenant).read(move |tx| order(tx, call, hooks)).await?;
     let (Some(order), Some(model)) = (order, &app.ports.language_model) else {
         store_findings(app, row, "skipped", None).await?;
@@ -54,7 +45,7 @@ pub(super) async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
 fn order(
     tx: &mut TenantTx,
     id: domain::ids::Id<domain::ids::Call>,
-    hooks: &[ChoicesHook],
+    hooks: &dyn Hooks,
 ) -> Result<Option<AnalysisOrder>, Failure> {
     let tenant = tx.tenant();
     let Some(call) = calls::find(tx, id)? else { return Ok(None) };
@@ -62,12 +53,7 @@ fn order(
     let Some(transcript) = content.transcript else { return Ok(None) };
     let transcript: Vec<Turn> = serde_json::from_value(transcript)
         .map_err(|why| Failure::internal(format!("a stored transcript: {why}")))?;
-    let mut choices = Vec::new();
-    for hook in hooks {
-        if choices.is_empty() {
-            choices = hook(tx, &call)?;
-        }
-    }
+    let choices = hooks.choices(tx, &call)?;
     // A deleted agent has no instructions any more; the conversation can be read all the same.
     let agent = match call.agent {
         Some(agent) => agents::get(tx, agent)?,
@@ -98,8 +84,8 @@ async fn store_findings(
     status: &'static str,
     analysis: Option<(Analysis, Value)>,
 ) -> Result<(), Failure> {
-    let (env, row, hooks) = (app.call_env(), row.clone(), app.hooks.analysed);
-    app.store.tx(move |tx| write(tx, &env, &row, status, analysis.clone(), hooks)).await
+    let (env, row) = (app.call_env(), row.clone());
+    app.store.tx(move |tx| write(tx, &env, &row, status, analysis.clone())).await
 }
 
 fn write(
@@ -108,7 +94,6 @@ fn write(
     row: &StepRow,
     status: &str,
     analysis: Option<(Analysis, Value)>,
-    hooks: &[AnalysedHook],
 ) -> Result<(), Failure> {
     let Some(mut call) = close(tx, row)? else { return Ok(()) };
     if person_is_erased(tx, &call)? {
@@ -141,8 +126,5 @@ fn write(
     if call.outcome.is_some() {
         emit(tx, env, &call, Event::OutcomeCaptured)?;
     }
-    for hook in hooks {
-        hook(tx, env, &call, chosen.as_ref())?;
-    }
-    Ok(())
+    env.hooks.analysed(tx, env, &call, chosen.as_ref())
 }

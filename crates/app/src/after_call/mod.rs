@@ -38,7 +38,6 @@ use super::call_env::{Env, emit};
 use super::owed_steps::{owe, person_is_erased};
 use super::{Failure, access, recordings, topics};
 
-pub use analysis::{AnalysedHook, ChoicesHook};
 pub use pushes::record_push;
 pub use work::{Lane, next_due, take, work};
 

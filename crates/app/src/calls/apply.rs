@@ -17,7 +17,7 @@ use crate::do_not_call::{self, Source};
 use crate::{Failure, after_call, topics};
 
 /// Applies a fact that was observed at `at` to a call that the caller has locked (read in this transaction, for
-/// update): stores the call, writes its events, notifies the followers ([`Env::followers`]), and settles the wallet and
+/// update): stores the call, writes its events, calls the hooks ([`crate::Hooks::call_fact`]), and settles the wallet and
 /// frees the line when it is over. A fact that changes nothing leaves everything as it was.
 pub fn apply(
     tx: &mut Tx<'_>,
@@ -103,9 +103,7 @@ pub(super) fn apply_owing(
     if row.next_step_at.is_some() {
         tx.wake(topics::CALLS);
     }
-    for follow in env.followers {
-        follow(tx, env, &row, fact)?;
-    }
+    env.hooks.call_fact(tx, env, &row, fact)?;
     Ok((row, bill))
 }
 

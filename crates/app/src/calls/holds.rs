@@ -162,9 +162,7 @@ fn pay_together(
     }
     wallet::settle(&mut tx.of(tenant), &env.context, (released, lines), charges, full)?;
     for (campaign, charge) in charged {
-        for hook in env.charges {
-            hook(&mut tx.of(tenant), campaign, charge)?;
-        }
+        env.hooks.charged(&mut tx.of(tenant), campaign, charge)?;
     }
     Ok(())
 }

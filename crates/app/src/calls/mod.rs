@@ -41,7 +41,7 @@ mod settle_undialled;
 mod talk;
 mod together;
 
-pub use crate::call_env::{Carriers, ChargeHook, Env, emit};
+pub use crate::call_env::{Carriers, Env, emit};
 pub use agent::pack;
 pub(crate) use agent::{flow_refusal, refusal as agent_refusal};
 pub use apply::{apply, apply_with};

@@ -80,7 +80,7 @@ pub(super) type Settled = (Result<CallRow, DialError>, Result<Answer, Failure>);
 
 /// Sends the dial of a call that [`place_intent`] stored to the carrier, and stores its answer, after all dials that
 /// are due at once ([`Burst`](super::Burst)). For callers that the clock counts (jobs). What placed the call gets the
-/// outcome as a fact ([`Env::followers`]), whichever node stores it.
+/// outcome as a fact ([`crate::Hooks::call_fact`]), whichever node stores it.
 pub async fn start_dial(app: &App, call: Arc<CallRow>) -> Result<Result<CallRow, DialError>, Failure> {
     Ok(dial(app, call, None).await?.0)
 }

@@ -69,7 +69,5 @@ fn look(tx: &mut Tx<'_>, env: &Env, held: bool, Coming { call, fact, after }: &C
             None => {}
         }
     }
-    for prefetch in env.prefetches {
-        prefetch(tx, env, call, after, *fact);
-    }
+    env.hooks.prefetch(tx, env, call, after, *fact);
 }

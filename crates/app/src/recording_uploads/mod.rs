@@ -133,10 +133,14 @@ impl Uploads {
         self.resting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wake-ups: of recordings that begin to grow, and of uploads that must be settled.
-    pub fn connect(&self, grown: Signal, left: Signal) {
-        let _ = self.grown.set(grown);
-        let _ = self.left.set(left);
+    /// Wakes this job when a recording begins to grow.
+    pub fn connect_grown(&self, job: Signal) {
+        let _ = self.grown.set(job);
+    }
+
+    /// Wakes this job when uploads must be settled.
+    pub fn connect_left(&self, job: Signal) {
+        let _ = self.left.set(job);
     }
 
     /// There may be an upload to settle.

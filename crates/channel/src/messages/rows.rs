@@ -2,7 +2,7 @@
 
 use app::{App, Context, Failure};
 use domain::channel::{Content, Direction, MessageStatus, Recipient, Source, Times};
-use domain::ids::{ChannelMessage, Id};
+use domain::ids::{ChannelMessage, ChannelThread, Contact, Id};
 use domain::tenant::Tenant;
 use serde_json::json;
 use store::TenantTx;
@@ -41,90 +41,58 @@ pub(super) fn fresh(
             created_at: context.now,
         },
     )?;
+    let mut row = row_of(tenant, context, new, context.ids.make(), (thread.id, contact.id), Some(contact));
+    row.content = Some(serde_json::to_value(&new.content).map_err(|why| Failure::internal(why.to_string()))?);
+    row.rank = i64::from(new.campaign.is_some());
+    row.trace = tx.trace();
+    Ok((row, thread))
+}
+
+/// The simulated message of a test key; stores nothing.
+pub fn simulated(app: &App, tenant: Tenant, new: &New) -> MessageRow {
+    let context = app.context();
+    let (contact, ids) = (new.contact.as_ref(), &context.ids);
+    let (id, thread) = (ids.make::<ChannelMessage>(), ids.make());
+    let who = contact.map_or_else(|| ids.make(), |contact| contact.id);
+    MessageRow {
+        campaign: None,
+        source: Source::Test,
+        provider_id: Some(format!("TEST_{}", id.to_string().trim_start_matches("camsg_"))),
+        status: MessageStatus::Sent,
+        times: Times { sent: Some(context.now), ..Times::default() },
+        ..row_of(tenant, &context, new, id, (thread, who), contact)
+    }
+}
+
+/// A queued message that is not stored yet, without its content.
+fn row_of(
+    tenant: Tenant,
+    context: &Context,
+    new: &New,
+    id: Id<ChannelMessage>,
+    (thread, who): (Id<ChannelThread>, Id<Contact>),
+    contact: Option<&ContactRow>,
+) -> MessageRow {
     let words = match (&new.content, &new.template) {
         (Content::Template(filled), Some(template)) => Some(template.words(filled)),
         (content, _) => content.words().map(str::to_owned),
     };
     let (customer, user) = match &new.to {
-        Recipient::Phone(number) => (Some(number.to_string()), contact.chatapp_user_id.clone()),
+        Recipient::Phone(number) => {
+            (Some(number.to_string()), contact.and_then(|contact| contact.chatapp_user_id.clone()))
+        }
         Recipient::UserId(id) => (None, Some(id.clone())),
     };
-    let row = MessageRow {
-        id: context.ids.make(),
+    MessageRow {
+        id,
         workspace: tenant,
-        thread: thread.id,
-        contact: contact.id,
+        thread,
+        contact: who,
         chat: new.chat,
         agent: new.agent,
         campaign: new.campaign,
         direction: Direction::Outbound,
         source: new.source,
-        kind: new.content.kind().to_owned(),
-        words,
-        content: Some(serde_json::to_value(&new.content).map_err(|why| Failure::internal(why.to_string()))?),
-        template_name: new.template.as_ref().map(|template| template.name.clone()),
-        template: new.template.as_ref().map(|template| {
-            json!({
-                "id": template.id.stored(),
-                "name": template.name,
-                "language": template.language,
-                "category": template.category,
-            })
-        }),
-        media: None,
-        media_object: None,
-        media_bytes: None,
-        media_at: None,
-        media_attempts: 0,
-        reply_to: new.reply_to.clone(),
-        phone_number_id: number.phone_number_id.clone(),
-        business: number.e164,
-        customer,
-        customer_user_id: user,
-        customer_username: contact.chatapp_username.clone(),
-        provider_id: None,
-        status: MessageStatus::Queued,
-        error: None,
-        times: Times::default(),
-        rank: i64::from(new.campaign.is_some()),
-        next_at: None,
-        lease_until: None,
-        attempts: 0,
-        created_at: context.now,
-        updated_at: context.now,
-        trace: tx.trace(),
-    };
-    Ok((row, thread))
-}
-
-/// The simulated message of a test key; stores nothing.
-///
-/// # Errors
-/// Those of serialisation.
-pub fn simulated(app: &App, tenant: Tenant, new: &New) -> Result<MessageRow, Failure> {
-    let context = app.context();
-    let words = match (&new.content, &new.template) {
-        (Content::Template(filled), Some(template)) => Some(template.words(filled)),
-        (content, _) => content.words().map(str::to_owned),
-    };
-    let contact = new.contact.as_ref();
-    let (customer, user) = match &new.to {
-        Recipient::Phone(number) => {
-            (Some(number.to_string()), contact.and_then(|row| row.chatapp_user_id.clone()))
-        }
-        Recipient::UserId(id) => (None, Some(id.clone())),
-    };
-    let id: Id<ChannelMessage> = context.ids.make();
-    Ok(MessageRow {
-        id,
-        workspace: tenant,
-        thread: context.ids.make(),
-        contact: contact.map_or_else(|| context.ids.make(), |contact| contact.id),
-        chat: new.chat,
-        agent: new.agent,
-        campaign: None,
-        direction: Direction::Outbound,
-        source: Source::Test,
         kind: new.content.kind().to_owned(),
         words,
         content: None,
@@ -148,10 +116,10 @@ pub fn simulated(app: &App, tenant: Tenant, new: &New) -> Result<MessageRow, Fai
         customer,
         customer_user_id: user,
         customer_username: contact.and_then(|contact| contact.chatapp_username.clone()),
-        provider_id: Some(format!("TEST_{}", id.to_string().trim_start_matches("camsg_"))),
-        status: MessageStatus::Sent,
+        provider_id: None,
+        status: MessageStatus::Queued,
         error: None,
-        times: Times { sent: Some(context.now), ..Times::default() },
+        times: Times::default(),
         rank: 0,
         next_at: None,
         lease_until: None,
@@ -159,5 +127,5 @@ pub fn simulated(app: &App, tenant: Tenant, new: &New) -> Result<MessageRow, Fai
         created_at: context.now,
         updated_at: context.now,
         trace: None,
-    })
+    }
 }

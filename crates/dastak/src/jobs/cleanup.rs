@@ -2,36 +2,55 @@
 //! days, old recordings and files that a crash left, what old records of streams say, runs of campaigns after
 //! 400 days, boards of campaigns and agents that are gone, old chats, old messages of the channel.
 
-use std::sync::Arc;
+use domain::time::HOUR;
 
-use domain::time::{HOUR, Timestamp};
-use store::DbError;
+use super::{Next, Polled};
+use crate::app::{App, idempotency, recordings};
 
-use crate::app::{App, idempotency};
-
-/// Drops everything that is old enough; when to come again.
-pub async fn look(app: Arc<App>) -> Option<Timestamp> {
-    let due = sweep(&app).await.unwrap_or_else(|why| {
-        if matches!(why, DbError::Internal(_)) {
-            tracing::error!(%why, "cleanup failed");
-        }
-        // The store may be away.
-        app.clock.now().plus(HOUR)
-    });
-    Some(due)
-}
-
-async fn sweep(app: &App) -> Result<Timestamp, DbError> {
+/// Drops everything that is old enough.
+pub async fn poll(app: &App) -> Polled {
     app.webhooks.sweep().await?;
     campaigns::runs::sweep(app).await?;
     boards::sweep(app).await?;
     chats::sweep(app).await?;
     channel::media::sweep(app).await?;
     while chats::sweep_documents(app).await? {}
-    let files_left = super::after_calls::sweep(app).await;
-    super::streams::sweep(app).await;
+    let files_left = sweep_recordings(app).await;
+    sweep_streams(app).await;
     let due = idempotency::sweep(app).await?;
     let now = app.clock.now();
     // A round an hour is often enough for keys of all hours.
-    Ok(if files_left { now.plus(HOUR) } else { due.max(now.plus(HOUR)) })
+    Ok(Next::At(Some(if files_left { now.plus(HOUR) } else { due.max(now.plus(HOUR)) })))
+}
+
+/// Drops recordings that are older than the operator keeps them, and takes care of files that a crash left on
+/// this node. What fails is left for the next round. Returns whether files are left that have to be looked at
+/// within the hour.
+async fn sweep_recordings(app: &App) -> bool {
+    loop {
+        match recordings::sweep(app).await {
+            Ok(true) if !app.clock.stopping() => {}
+            Ok(_) => break,
+            Err(failure) => {
+                failure.warn("old recordings could not be dropped");
+                break;
+            }
+        }
+    }
+    recordings::sweep_spool(app).await.unwrap_or_else(|failure| {
+        failure.warn("files of recordings could not be looked at");
+        true
+    })
+}
+
+/// Retention of stream records: redacts old records, and removes those of deleted streams. What fails is left for the
+/// next round.
+async fn sweep_streams(app: &App) {
+    loop {
+        match streams::retention::sweep(app).await {
+            Ok(true) if !app.clock.stopping() => {}
+            Ok(_) => return,
+            Err(failure) => return failure.warn("old records of streams could not be emptied"),
+        }
+    }
 }

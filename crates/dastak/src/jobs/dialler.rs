@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use domain::ports::DialError;
 use domain::tenant::Mode;
-use domain::time::{SECOND, Timestamp};
+use domain::time::SECOND;
 use store::calls::CallRow;
 use store::dialler::outlook;
 use tokio::sync::Semaphore;
 
-use super::{next_look, repeat};
+use super::{AGAIN, Next, NodeParts, Poll, Polled, poll};
 use crate::app::due_dials::{self, Round};
-use crate::app::{App, Failure, Wakes, calls, nudges, topics};
+use crate::app::{App, calls, nudges};
 use crate::runtime::clock::Signal;
 use ::campaigns::dial as campaigns;
 
@@ -27,9 +27,6 @@ const BURST: i64 = 4 * SECOND;
 const QUEUES: usize = 16;
 /// Campaigns of one round, see `campaigns::round`.
 const CAMPAIGNS: usize = campaigns::CAMPAIGNS as usize;
-/// Time until the next look after the store failed, and between two looks when another node's wake-up may be
-/// lost.
-const AGAIN: i64 = 5 * SECOND;
 /// Time until the next look when what is due is held by another transaction at this moment, milliseconds.
 const HELD: i64 = 100;
 
@@ -42,34 +39,23 @@ struct Dialler {
     starved: AtomicBool,
 }
 
-pub fn start(app: &Arc<App>, wakes: &Wakes) {
-    let signal = app.clock.signal();
-    wakes.connect(topics::DIALLER, signal.clone());
-    app.node.wakes(signal.clone());
-    let dials = Arc::new(Semaphore::new(DIALS));
+pub fn work(node: &NodeParts<'_>) -> Option<Poll> {
     let dialler = Arc::new(Dialler {
-        app: app.clone(),
-        signal: signal.clone(),
-        dials,
+        app: node.app.clone(),
+        signal: node.signal.clone(),
+        dials: Arc::new(Semaphore::new(DIALS)),
         starved: AtomicBool::new(false),
     });
-    app.clock.start_job(signal, move |job| repeat(job, move || dialler.clone().look()));
+    poll(move |_| {
+        let dialler = dialler.clone();
+        async move { dialler.work_due().await }
+    })
 }
 
 impl Dialler {
-    /// Works everything that is due. Returns the time of the next poll.
-    async fn look(self: Arc<Self>) -> Option<Timestamp> {
-        self.work_due().await.unwrap_or_else(|failure| {
-            failure.log("a look at what is due failed");
-            Some(self.app.clock.now().plus(AGAIN))
-        })
-    }
-
-    async fn work_due(self: &Arc<Self>) -> Result<Option<Timestamp>, Failure> {
+    /// Works everything that is due.
+    async fn work_due(self: &Arc<Self>) -> Polled {
         let app = &self.app;
-        if !app.node.in_service() {
-            return Ok(None);
-        }
         let started = app.clock.now();
         let found = app.store.read(outlook).await?;
         if found.revoked {
@@ -80,7 +66,7 @@ impl Dialler {
         let mut line_rounds = rounds(found.queues_without_line, QUEUES);
         let mut campaign_line_rounds = rounds(found.campaigns_without_line, CAMPAIGNS);
         if found.next_look.is_none_or(|at| at > started) && line_rounds + campaign_line_rounds == 0 {
-            return Ok(next_look(app, found.next_look, started.plus(AGAIN)));
+            return Ok(Next::Due(found.next_look));
         }
         let (mut burst, mut dials, mut failed) = (None, Vec::new(), false);
         // Dials that the last round decided are made also after the loop ends.
@@ -88,7 +74,7 @@ impl Dialler {
             self.starved.store(true, Ordering::SeqCst);
             if self.dials.available_permits() < ROOM + dials.len() {
                 self.start_all(dials).await;
-                return Ok(None);
+                return Ok(Next::At(None));
             }
             self.starved.store(false, Ordering::SeqCst);
             // Dials of the previous round are made while the store works on the next one.
@@ -127,12 +113,12 @@ impl Dialler {
         self.start_all(dials).await;
         drop(burst);
         let now = app.clock.now();
-        let next = app.store.read(outlook).await?.next_look.map(|at| match at {
+        let due = app.store.read(outlook).await?.next_look.map(|at| match at {
             at if at > now => at,
             _ if failed => now.plus(AGAIN),
             _ => now.plus(HELD),
         });
-        Ok(next_look(app, next, now.plus(AGAIN)))
+        Ok(Next::Due(due))
     }
 
     async fn start_all(self: &Arc<Self>, calls: Vec<Arc<CallRow>>) {

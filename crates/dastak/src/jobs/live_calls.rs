@@ -5,13 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use domain::time::{SECOND, Timestamp};
 
-use super::next_look;
-use crate::app::{App, Wakes, calls, topics};
+use super::{AGAIN, Next, Poll, Polled, poll};
+use crate::app::{App, Failure, calls};
 use crate::runtime::pace::Pace;
-
-/// Time until the next poll after an error of the store, and where a notification of another node's placed call may be
-/// lost.
-const AGAIN: i64 = 5 * SECOND;
 
 /// Time for the nodes that hold calls to say so after the store was away. It counts from the last look that failed, which
 /// may have been one pause between two looks before the store was back; after a failure nodes say so every few seconds.
@@ -27,59 +23,58 @@ const IN_DOUBT: i64 = 2 * SECOND;
 /// Transactions at once on PostgreSQL when many calls are due: one by itself mostly waits for answers of the server.
 const LANES: usize = 4;
 
-pub fn start(app: &Arc<App>, wakes: &Wakes) {
+pub fn work(app: &App) -> Option<Poll> {
     // A node that starts does not know for how long nobody could renew a lease.
     let begun = if app.store.shared() { app.clock.now().0 } else { i64::MIN };
     let trouble = Arc::new(AtomicI64::new(begun));
     let pace = Arc::new(Pace::new(PAUSE));
-    super::start(app, wakes, topics::CALLS, move |app| {
+    poll(move |app| {
         let (trouble, pace) = (trouble.clone(), pace.clone());
         async move {
             if app.store.shared() && !app.clock.is_manual() {
                 pace.turn(&app.clock).await;
             }
-            look(app, trouble).await
+            work_all(&app, &trouble).await
         }
-    });
+    })
 }
 
-/// Works everything that is due. Returns the time of the next poll.
-async fn look(app: Arc<App>, trouble: Arc<AtomicI64>) -> Option<Timestamp> {
-    let mut again = app.clock.now().plus(AGAIN);
-    let doubts = match calls::settle_undialled(&app).await {
-        Ok(doubts) => doubts,
-        Err(failure) => {
-            failure.warn("calls whose storing is in doubt could not be looked for");
-            true
-        }
-    };
-    if doubts {
-        again = app.clock.now().plus(IN_DOUBT);
+/// Works everything that is due, and looks again soon for calls in doubt.
+async fn work_all(app: &Arc<App>, trouble: &AtomicI64) -> Polled {
+    let again = app.clock.now().plus(IN_DOUBT);
+    let doubts = calls::settle_undialled(app).await.unwrap_or_else(|failure| {
+        failure.warn("calls whose storing is in doubt could not be looked for");
+        true
+    });
+    let due = work_due(app, trouble).await;
+    if !doubts {
+        return Ok(Next::Due(due?));
     }
+    let due = due.unwrap_or_else(|failure| {
+        failure.log("a look at due calls failed");
+        None
+    });
+    Ok(Next::At(Some(due.map_or(again, |due| due.min(again)))))
+}
+
+/// Works everything that is due. Returns when the next call is.
+async fn work_due(app: &Arc<App>, trouble: &AtomicI64) -> Result<Option<Timestamp>, Failure> {
     let mut lanes = 1;
     loop {
         app.clock.outside(app.burst.over()).await;
         let begun = app.clock.now();
         let last = trouble.load(Ordering::Relaxed);
         let patient = (last != i64::MIN).then(|| Timestamp(last).plus(PATIENCE));
-        let worked = calls::work_due(&app, patient, lanes).await;
+        let worked = calls::work_due(app, patient, lanes).await;
         // A store that hung let nobody renew a lease either.
         if worked.is_err() || app.clock.now() >= begun.plus(AGAIN) {
             trouble.store(app.clock.now().0, Ordering::Relaxed);
         }
-        match worked {
-            Ok(true) if app.store.shared() => lanes = (lanes * 2).min(LANES),
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(failure) => {
-                failure.log("a look at due calls failed");
-                return Some(again);
-            }
+        match worked? {
+            true if app.store.shared() => lanes = (lanes * 2).min(LANES),
+            true => {}
+            false => break,
         }
     }
-    match calls::next_due(&app).await {
-        Ok(due) if doubts => Some(due.map_or(again, |due| due.min(again))),
-        Ok(due) => next_look(&app, due, again),
-        Err(_) => Some(again),
-    }
+    calls::next_due(app).await
 }

@@ -18,8 +18,15 @@ const PACE: i64 = SECOND;
 /// Time between two polls of the heads of all chains, on a store that other nodes write to.
 const SCAN: i64 = MINUTE;
 
+pub fn start(app: &Arc<App>) {
+    let (app, grown) = (app.clone(), app.clock.signal());
+    app.marks.connect(grown.clone());
+    let clock = app.clock.clone();
+    clock.start_job(grown, |job| run(app, job));
+}
+
 /// Runs until the service stops.
-pub async fn run(app: Arc<App>, mut job: Job) {
+async fn run(app: Arc<App>, mut job: Job) {
     let mut heads = Heads::default();
     let mut scan = Some(app.clock.now());
     loop {

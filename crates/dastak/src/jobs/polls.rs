@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::ids::{DataStream, Id};
 use domain::tenant::Tenant;
-use domain::time::{SECOND, Timestamp};
+use domain::time::Timestamp;
 use integrations::Desk;
 
-use super::{next_look, repeat};
-use crate::app::{App, Failure, Wakes, topics};
+use super::{Next, NodeParts, Poll, Polled, poll};
+use crate::app::{App, Failure};
 use crate::runtime::clock::Signal;
 
 /// Checks at once, and the share of one workspace.
@@ -19,15 +19,14 @@ const AT_ONCE: usize = 16;
 const SHARE: usize = 4;
 /// Streams that are looked at for a place.
 const LOOKED_AT: i64 = 64;
-/// Time until the next poll after an error of the store, and where a notification of another node may be lost.
-const AGAIN: i64 = 5 * SECOND;
 
-pub fn start(app: &Arc<App>, wakes: &Wakes, desk: Arc<Desk>) {
-    let signal = app.clock.signal();
-    wakes.connect(topics::STREAMS, signal.clone());
-    let checks =
-        Arc::new(Checks { app: app.clone(), desk, signal: signal.clone(), running: Mutex::default() });
-    app.clock.start_job(signal, move |job| repeat(job, move || checks.clone().look()));
+pub fn work(node: &NodeParts<'_>) -> Option<Poll> {
+    let (app, desk, signal) = (node.app.clone(), node.desk?.clone(), node.signal.clone());
+    let checks = Arc::new(Checks { app, desk, signal, running: Mutex::default() });
+    poll(move |_| {
+        let checks = checks.clone();
+        async move { checks.poll().await }
+    })
 }
 
 /// The checks that run on this node.
@@ -43,24 +42,11 @@ impl Checks {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts as many due checks as there are free slots; returns the time of the next poll. The end of a check raises
-    /// the signal.
-    async fn look(self: Arc<Self>) -> Option<Timestamp> {
+    /// Starts as many due checks as there are free slots. The end of a check raises the signal.
+    async fn poll(self: &Arc<Self>) -> Polled {
         let now = self.app.clock.now();
-        let again = now.plus(AGAIN);
-        match self.start_due(now).await {
-            Ok(true) => {}
-            // No slot is free: the end of a check wakes the job.
-            Ok(false) => return None,
-            Err(failure) => {
-                failure.warn("a look at streams that are due failed");
-                return Some(again);
-            }
-        }
-        match self.desk.next_check(now).await {
-            Ok(due) => next_look(&self.app, due, again),
-            Err(_) => Some(again),
-        }
+        let free = self.start_due(now).await?;
+        Ok(if free { Next::Due(self.desk.next_check(now).await?) } else { Next::At(None) })
     }
 
     /// Starts what is due; `false` when something is left for which no slot is free.

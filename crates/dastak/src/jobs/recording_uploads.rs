@@ -8,27 +8,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::ids::{Call, Id};
 use domain::time::Timestamp;
 
-use super::{next_look, repeat};
+use super::{Next, NodeParts, Poll, Polled, poll};
+use crate::app::App;
 use crate::app::recording_uploads::{self as uploads, GROWN, LEFT, LIVE_AT_ONCE, SETTLED_AT_ONCE};
-use crate::app::{App, Wakes, topics};
 use crate::runtime::clock::Signal;
 
-pub fn start(app: &Arc<App>, wakes: &Wakes) {
-    if app.ports.objects.parts().is_none() {
-        return;
-    }
-    let (grown, left) = (app.clock.signal(), app.clock.signal());
-    app.uploads.connect(grown.clone(), left.clone());
-    wakes.connect(topics::AFTER_CALLS, left.clone());
-    let growing = Arc::new(Work::new(app, &grown));
-    app.clock.start_job(grown, move |job| {
-        repeat(job, move || {
-            let work = growing.clone();
-            async move { work.send() }
-        })
-    });
-    let settling = Arc::new(Work::new(app, &left));
-    app.clock.start_job(left, move |job| repeat(job, move || settling.clone().settle()));
+pub fn growing(node: &NodeParts<'_>) -> Option<Poll> {
+    node.app.ports.objects.parts()?;
+    node.app.uploads.connect_grown(node.signal.clone());
+    let work = Arc::new(Work::new(node));
+    poll(move |_| {
+        let work = work.clone();
+        async move { Ok(Next::At(work.send())) }
+    })
+}
+
+pub fn settling(node: &NodeParts<'_>) -> Option<Poll> {
+    node.app.ports.objects.parts()?;
+    node.app.uploads.connect_left(node.signal.clone());
+    let work = Arc::new(Work::new(node));
+    poll(move |_| {
+        let work = work.clone();
+        async move { work.settle().await }
+    })
 }
 
 /// What runs at once.
@@ -43,10 +45,10 @@ struct Work {
 }
 
 impl Work {
-    fn new(app: &Arc<App>, signal: &Signal) -> Self {
+    fn new(node: &NodeParts<'_>) -> Self {
         Self {
-            app: app.clone(),
-            signal: signal.clone(),
+            app: node.app.clone(),
+            signal: node.signal.clone(),
             running: AtomicUsize::new(0),
             more: AtomicBool::new(false),
             calls: Mutex::default(),
@@ -70,21 +72,11 @@ impl Work {
     }
 
     /// Settles the uploads that this node holds, and takes over those of a node that is gone.
-    async fn settle(self: Arc<Self>) -> Option<Timestamp> {
+    async fn settle(self: Arc<Self>) -> Polled {
         let app = &self.app;
         let again = app.clock.now().plus(LEFT);
-        let looked = async {
-            let due = uploads::take_over(app, SETTLED_AT_ONCE).await?;
-            Ok((due, uploads::held(app).await?))
-        };
-        let (due, (rows, any)) = match looked.await {
-            Ok(looked) => looked,
-            Err(failure) => {
-                let failure: crate::app::Failure = failure;
-                failure.warn("a look at uploads of recordings failed");
-                return Some(again);
-            }
-        };
+        let due = uploads::take_over(app, SETTLED_AT_ONCE).await?;
+        let (rows, any) = uploads::held(app).await?;
         for row in rows {
             let room = self.running.load(Ordering::SeqCst) < SETTLED_AT_ONCE;
             let new = || self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(row.call);
@@ -94,7 +86,7 @@ impl Work {
             let place = Place::take(&self, Some(row.call));
             app.clock.spawn(async move { uploads::settle(&place.work.app, row).await });
         }
-        next_look(app, if any { Some(due.map_or(again, |due| due.min(again))) } else { due }, again)
+        Ok(Next::Due(if any { Some(due.map_or(again, |due| due.min(again))) } else { due }))
     }
 }
 

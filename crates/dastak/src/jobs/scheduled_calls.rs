@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use domain::time::Timestamp;
-
+use super::Polled;
 use crate::app::scheduled_calls::Due;
 use crate::app::{App, calls, scheduled_calls};
 
 /// Transactions at once; on the embedded store they share commits.
 const AT_ONCE: usize = 32;
 
-/// Tries one fair batch of those that are due. Returns the time of the next poll.
-pub async fn look(app: Arc<App>) -> Option<Timestamp> {
-    super::work_due(&app, AT_ONCE, attempt).await
+/// Tries one fair batch of those that are due.
+pub async fn poll(app: &Arc<App>) -> Polled {
+    super::work_due(app, AT_ONCE, attempt).await
 }
 
 /// Tries one; returns whether it was looked at.

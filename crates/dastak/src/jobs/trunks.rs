@@ -1,31 +1,22 @@
 //! Shares the trunks of this node with others (docs/contract/telephony.md#nodes): keeps its grants alive, asks for
 //! channels, gives them back, and says who registers.
 
-use std::sync::Arc;
+use super::{Next, NodeParts, Poll, poll};
 
-use domain::time::Timestamp;
-
-use super::repeat;
-use crate::app::{App, Wakes, topics};
-use crate::lines::Lines;
-use crate::sip_trunks::SipTrunks;
-
-/// Starts the job, if there is something to share.
-pub fn start(app: &Arc<App>, wakes: &Wakes, lines: Arc<Lines>) {
-    let Some(trunks) = lines.trunks().cloned() else { return };
-    let signal = app.clock.signal();
-    let wanted = signal.clone();
-    if !trunks.share(app, Box::new(move || wanted.raise())) {
-        return;
+/// `None` if there is nothing to share.
+pub fn work(node: &NodeParts<'_>) -> Option<Poll> {
+    let trunks = node.lines?.trunks()?.clone();
+    let wanted = node.signal.clone();
+    if !trunks.share(node.app, Box::new(move || wanted.raise())) {
+        return None;
     }
-    wakes.connect(topics::TRUNKS, signal.clone());
-    app.node.wakes(signal.clone());
-    let app_ = app.clone();
-    let look = move || look(app_.clone(), trunks.clone());
-    app.clock.start_job(signal, move |job| repeat(job, look));
-}
-
-async fn look(app: Arc<App>, trunks: Arc<SipTrunks>) -> Option<Timestamp> {
-    let wait = trunks.look_at_shares(&app).await;
-    Some(app.clock.now().plus(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)))
+    node.app.node.wakes(node.signal.clone());
+    poll(move |app| {
+        let trunks = trunks.clone();
+        async move {
+            let wait = trunks.look_at_shares(&app).await;
+            let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+            Ok(Next::At(Some(app.clock.now().plus(wait))))
+        }
+    })
 }

@@ -1,30 +1,27 @@
 //! On PostgreSQL, creates the partitions of the coming weeks of the tables whose rows expire by age, and drops expired
 //! ones ([`store::weeks`]). Each node runs the job; one at a time works.
 
-use std::sync::Arc;
-
 use domain::time::{MINUTE, Timestamp};
 use store::weeks::{WEEK, week_of};
 
-use crate::app::{App, Failure, node};
+use super::{Next, Polled};
+use crate::app::{App, node};
 
-/// Time until the next round after a failed one.
+/// Time until the next round when rows are not yet where they belong.
 const AGAIN: i64 = 5 * MINUTE;
 
-/// One round; returns the time of the next one.
-pub async fn look(app: Arc<App>) -> Option<Timestamp> {
+/// One round.
+pub async fn poll(app: &App) -> Polled {
     let now = app.clock.now();
     let kept = store::weeks::keep(&app.store, now, now.plus(-webhooks::KEPT)).await;
-    match &kept {
-        Ok(kept) if kept.made + kept.dropped > 0 => {
-            tracing::info!(made = kept.made, dropped = kept.dropped, "weeks of tables that die by age");
-        }
-        Ok(_) => {}
-        Err(why) => Failure::from(why.clone()).log("weeks could not be made or dropped; it is tried again"),
+    if let Ok(kept) = &kept
+        && kept.made + kept.dropped > 0
+    {
+        tracing::info!(made = kept.made, dropped = kept.dropped, "weeks of tables that die by age");
     }
-    let told = node::look_at_weeks(&app).await;
-    let complete = kept.is_ok() && told.is_ok_and(|complete| complete);
-    Some(if complete { next_change(now) } else { now.plus(AGAIN) })
+    let complete = node::look_at_weeks(app).await;
+    kept?;
+    Ok(Next::At(Some(if complete? { next_change(now) } else { now.plus(AGAIN) })))
 }
 
 /// When a week begins, or all rows of one are older than they are kept.

@@ -9,39 +9,17 @@ use crate::ports::{Analysis, ProviderFault};
 use crate::storable;
 use crate::time::{DAY, HOUR, MINUTE, SECOND};
 
-/// A step after a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AfterCallStep {
-    /// The recording is uploaded to the object store, and the file on the node is deleted.
-    Recording,
-    /// The stored object of a recording that must no longer be available is deleted.
-    Discard,
-    /// The conversation is analysed: summary, captured fields, outcome, sentiment.
-    Analysis,
-    /// The transcript with times is made.
-    FullTranscript,
-}
-
-impl AfterCallStep {
-    pub const ALL: [AfterCallStep; 4] = [
-        AfterCallStep::Recording,
-        AfterCallStep::Discard,
-        AfterCallStep::Analysis,
-        AfterCallStep::FullTranscript,
-    ];
-
-    /// The word in the store.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            AfterCallStep::Recording => "recording",
-            AfterCallStep::Discard => "discard",
-            AfterCallStep::Analysis => "analysis",
-            AfterCallStep::FullTranscript => "full_transcript",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|step| step.as_str() == text)
+closed_sets::words! {
+    /// A step after a call.
+    pub enum AfterCallStep {
+        /// The recording is uploaded to the object store, and the file on the node is deleted.
+        Recording = "recording",
+        /// The stored object of a recording that must no longer be available is deleted.
+        Discard = "discard",
+        /// The conversation is analysed: summary, captured fields, outcome, sentiment.
+        Analysis = "analysis",
+        /// The transcript with times is made.
+        FullTranscript = "full_transcript",
     }
 }
 

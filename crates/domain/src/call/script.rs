@@ -7,26 +7,13 @@ use super::states::{DialError, EndCause, Fact};
 use crate::phone::Phone;
 use crate::time::SECOND;
 
-/// A simulated phone network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Network {
-    /// Plays calls of test keys.
-    Test,
-    /// Plays calls of live keys when `telephony.carrier = sandbox`.
-    Sandbox,
-}
-
-impl Network {
-    /// The word in the store.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Network::Test => "test",
-            Network::Sandbox => "sandbox",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [Network::Test, Network::Sandbox].into_iter().find(|network| network.as_str() == text)
+closed_sets::words! {
+    /// A simulated phone network.
+    pub enum Network {
+        /// Plays calls of test keys.
+        Test = "test",
+        /// Plays calls of live keys when `telephony.carrier = sandbox`.
+        Sandbox = "sandbox",
     }
 }
 

@@ -5,39 +5,41 @@ use closed_sets::words;
 
 pub use crate::nudge::EndCause;
 
-/// The raw stored status (docs/contract/calls.md#states).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// Stored; the carrier is being asked.
-    Queued,
-    /// The carrier took it; the phone rings.
-    Ringing,
-    /// The callee picked up.
-    InProgress,
-    /// It was answered and is over.
-    Completed,
-    /// Nobody picked up.
-    NoAnswer,
-    /// The line was busy.
-    Busy,
-    /// Ended by a hang-up request before anybody picked up.
-    Cancelled,
-    /// It never connected for another reason, or its agent could not be started.
-    Failed,
-    /// A gate refused it; it was never dialled.
-    Blocked,
+words! {
+    /// The raw stored status (docs/contract/calls.md#states).
+    pub enum Status {
+        /// Stored; the carrier is being asked.
+        Queued = "queued",
+        /// The carrier took it; the phone rings.
+        Ringing = "ringing",
+        /// The callee picked up.
+        InProgress = "in_progress",
+        /// It was answered and is over.
+        Completed = "completed",
+        /// Nobody picked up.
+        NoAnswer = "no_answer",
+        /// The line was busy.
+        Busy = "busy",
+        /// Ended by a hang-up request before anybody picked up.
+        Cancelled = "cancelled",
+        /// It never connected for another reason, or its agent could not be started.
+        Failed = "failed",
+        /// A gate refused it; it was never dialled.
+        Blocked = "blocked",
+    }
 }
 
-/// What clients see as `state` (docs/contract/calls.md#states).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Stage {
-    /// Being placed, or the phone rings.
-    Ringing,
-    /// Answered and live.
-    InProgress,
-    Ended,
-    /// Refused by a gate.
-    Blocked,
+words! {
+    /// What clients see as `state` (docs/contract/calls.md#states).
+    pub enum Stage {
+        /// Being placed, or the phone rings.
+        Ringing = "ringing",
+        /// Answered and live.
+        InProgress = "in_progress",
+        Ended = "ended",
+        /// Refused by a gate.
+        Blocked = "blocked",
+    }
 }
 
 words! {
@@ -48,37 +50,6 @@ words! {
 }
 
 impl Status {
-    pub const ALL: [Status; 9] = [
-        Status::Queued,
-        Status::Ringing,
-        Status::InProgress,
-        Status::Completed,
-        Status::NoAnswer,
-        Status::Busy,
-        Status::Cancelled,
-        Status::Failed,
-        Status::Blocked,
-    ];
-
-    /// The word in answers and in the store.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Status::Queued => "queued",
-            Status::Ringing => "ringing",
-            Status::InProgress => "in_progress",
-            Status::Completed => "completed",
-            Status::NoAnswer => "no_answer",
-            Status::Busy => "busy",
-            Status::Cancelled => "cancelled",
-            Status::Failed => "failed",
-            Status::Blocked => "blocked",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == text)
-    }
-
     /// What clients see as `state`.
     pub fn stage(self) -> Stage {
         match self {
@@ -98,25 +69,9 @@ impl Status {
 }
 
 impl Stage {
-    pub const ALL: [Stage; 4] = [Stage::Ringing, Stage::InProgress, Stage::Ended, Stage::Blocked];
-
-    /// The word in answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Stage::Ringing => "ringing",
-            Stage::InProgress => "in_progress",
-            Stage::Ended => "ended",
-            Stage::Blocked => "blocked",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|stage| stage.as_str() == text)
-    }
-
     /// The raw statuses that it covers.
     pub fn statuses(self) -> impl Iterator<Item = Status> {
-        Status::ALL.into_iter().filter(move |status| status.stage() == self)
+        Status::ALL.iter().copied().filter(move |status| status.stage() == self)
     }
 }
 

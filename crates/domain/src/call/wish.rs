@@ -2,32 +2,19 @@
 
 use super::EndCause;
 
-/// A hang-up request. It is stored with the call, and the node that holds the line carries it out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Wish {
-    /// An API request.
-    HangUp,
-    Suspended,
-    /// The wallet does not cover the next minute of one of its legs.
-    BalanceExhausted,
+closed_sets::words! {
+    /// A hang-up request. It is stored with the call, and the node that holds the line carries it out.
+    #[derive(PartialOrd, Ord)]
+    pub enum Wish {
+        /// An API request.
+        HangUp = "api_hangup",
+        Suspended = "workspace_suspended",
+        /// The wallet does not cover the next minute of one of its legs.
+        BalanceExhausted = "balance_exhausted",
+    }
 }
 
 impl Wish {
-    pub const ALL: [Wish; 3] = [Wish::HangUp, Wish::Suspended, Wish::BalanceExhausted];
-
-    /// The word in the store and in timelines.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Wish::HangUp => "api_hangup",
-            Wish::Suspended => "workspace_suspended",
-            Wish::BalanceExhausted => "balance_exhausted",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|wish| wish.as_str() == text)
-    }
-
     /// The call's end cause.
     pub fn cause(self) -> EndCause {
         match self {
@@ -55,7 +42,7 @@ mod tests {
 
     #[test]
     fn words_come_and_go() {
-        for wish in Wish::ALL {
+        for &wish in Wish::ALL {
             assert_eq!(Wish::parse(wish.as_str()), Some(wish));
         }
         assert!(

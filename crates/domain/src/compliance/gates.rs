@@ -8,61 +8,31 @@ use super::packs::Pack;
 use crate::time::Timestamp;
 use crate::window::NudgeWindow;
 
-/// A check that can refuse a dial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Gate {
-    /// The platform's do-not-call registry.
-    Dnd,
-    /// The contact's opt-out or the workspace's do-not-call list.
-    OptOut,
-    /// The pack's hours in India time; for nudges, also the cutoff of 20:55.
-    CallingWindow,
-    /// The pack's limit of dials to one number in a rolling 24 hours and 7 days.
-    FrequencyCap,
-    /// Recorded consent, for packs that require it.
-    Consent,
-}
-
-impl Gate {
-    /// Every gate, in the order of evaluation.
-    pub const ALL: [Gate; 5] =
-        [Gate::Dnd, Gate::OptOut, Gate::CallingWindow, Gate::FrequencyCap, Gate::Consent];
-
-    /// The word in `blockReason` and in the decision log.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Gate::Dnd => "dnd",
-            Gate::OptOut => "opt_out",
-            Gate::CallingWindow => "calling_window",
-            Gate::FrequencyCap => "frequency_cap",
-            Gate::Consent => "consent",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|gate| gate.as_str() == text)
+closed_sets::words! {
+    /// A check that can refuse a dial.
+    pub enum Gate {
+        /// The platform's do-not-call registry.
+        Dnd = "dnd",
+        /// The contact's opt-out or the workspace's do-not-call list.
+        OptOut = "opt_out",
+        /// The pack's hours in India time; for nudges, also the cutoff of 20:55.
+        CallingWindow = "calling_window",
+        /// The pack's limit of dials to one number in a rolling 24 hours and 7 days.
+        FrequencyCap = "frequency_cap",
+        /// Recorded consent, for packs that require it.
+        Consent = "consent",
     }
 }
 
-/// The result of a gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// The dial may go on.
-    Pass,
-    /// The dial may not go out.
-    Refuse,
-    /// The gate does not apply: test mode, no cap, no consent required.
-    NotChecked,
-}
-
-impl Verdict {
-    /// The word in the decision log.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Verdict::Pass => "pass",
-            Verdict::Refuse => "refuse",
-            Verdict::NotChecked => "not_checked",
-        }
+closed_sets::words! {
+    /// The result of a gate.
+    pub enum Verdict {
+        /// The dial may go on.
+        Pass = "pass",
+        /// The dial may not go out.
+        Refuse = "refuse",
+        /// The gate does not apply: test mode, no cap, no consent required.
+        NotChecked = "not_checked",
     }
 }
 
@@ -160,7 +130,7 @@ impl Judgement {
 
 /// Evaluates every gate by the pack. A dial may go out when `block` is `None`.
 pub fn judge(pack: &Pack, facts: &Facts, now: Timestamp) -> Judgement {
-    let findings: Vec<Finding> = Gate::ALL.into_iter().map(|gate| ask(gate, pack, facts, now)).collect();
+    let findings: Vec<Finding> = Gate::ALL.iter().copied().map(|gate| ask(gate, pack, facts, now)).collect();
     let block =
         findings.iter().find(|finding| finding.verdict == Verdict::Refuse).map(|finding| finding.gate);
     Judgement { pack: pack.reference.clone(), findings, block }
@@ -286,7 +256,7 @@ mod tests {
             (Some(Gate::CallingWindow), Some(Gate::FrequencyCap))
         );
         let verdicts: Vec<&str> =
-            Gate::ALL.into_iter().map(|gate| judgement.verdict(gate).as_str()).collect();
+            Gate::ALL.iter().copied().map(|gate| judgement.verdict(gate).as_str()).collect();
         assert_eq!(verdicts, ["pass", "refuse", "refuse", "refuse", "not_checked"]);
         assert_eq!(
             judgement.gate_results(),
@@ -349,7 +319,7 @@ mod tests {
 
     #[test]
     fn words_come_and_go() {
-        for gate in Gate::ALL {
+        for &gate in Gate::ALL {
             assert_eq!(Gate::parse(gate.as_str()), Some(gate));
         }
         assert_eq!(Gate::parse("kyb"), None);

@@ -1,45 +1,22 @@
 //! What an agent's calls are about, and how its conversation is laid out
 //! (docs/contract/agents.md#verticals).
 
-/// What an agent's calls are about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Vertical {
-    /// Anything that is not specially regulated.
-    General,
-    Collections,
-    /// Selling and servicing loans.
-    Lending,
-    /// Banking, insurance, investments.
-    FinancialServices,
-    /// Recovering debts on behalf of others; accepts packs of the `collections` family.
-    DebtRecovery,
+closed_sets::words! {
+    /// What an agent's calls are about.
+    pub enum Vertical {
+        /// Anything that is not specially regulated.
+        General = "general",
+        Collections = "collections",
+        /// Selling and servicing loans.
+        Lending = "lending",
+        /// Banking, insurance, investments.
+        FinancialServices = "financial_services",
+        /// Recovering debts on behalf of others; accepts packs of the `collections` family.
+        DebtRecovery = "debt_recovery",
+    }
 }
 
 impl Vertical {
-    /// Every vertical, in the order of the API.
-    pub const ALL: [Vertical; 5] = [
-        Vertical::General,
-        Vertical::Collections,
-        Vertical::Lending,
-        Vertical::FinancialServices,
-        Vertical::DebtRecovery,
-    ];
-
-    /// The word in requests and answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Vertical::General => "general",
-            Vertical::Collections => "collections",
-            Vertical::Lending => "lending",
-            Vertical::FinancialServices => "financial_services",
-            Vertical::DebtRecovery => "debt_recovery",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|vertical| vertical.as_str() == text)
-    }
-
     /// Whether it needs a pack of its family and a template that fits.
     pub fn is_regulated(self) -> bool {
         self != Vertical::General
@@ -62,34 +39,18 @@ impl Vertical {
     }
 }
 
-/// How an agent's conversation is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WorkflowTemplate {
-    /// Asks for a payment.
-    Collections,
-    /// Welcomes and gathers details.
-    Onboarding,
-    PromptDriven,
+closed_sets::words! {
+    /// How an agent's conversation is laid out.
+    pub enum WorkflowTemplate {
+        /// Asks for a payment.
+        Collections = "collections",
+        /// Welcomes and gathers details.
+        Onboarding = "onboarding",
+        PromptDriven = "prompt-driven",
+    }
 }
 
 impl WorkflowTemplate {
-    /// Every template, in the order of the API.
-    pub const ALL: [WorkflowTemplate; 3] =
-        [WorkflowTemplate::Collections, WorkflowTemplate::Onboarding, WorkflowTemplate::PromptDriven];
-
-    /// The word in requests and answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            WorkflowTemplate::Collections => "collections",
-            WorkflowTemplate::Onboarding => "onboarding",
-            WorkflowTemplate::PromptDriven => "prompt-driven",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|template| template.as_str() == text)
-    }
-
     /// Whether the template fits the vertical. `prompt-driven`, the default, fits every vertical, because
     /// gates and packs apply to it as well; a template with a purpose fits only verticals with that purpose.
     pub fn fits(self, vertical: Vertical) -> bool {
@@ -112,10 +73,10 @@ mod tests {
 
     #[test]
     fn words_come_and_go() {
-        for vertical in Vertical::ALL {
+        for &vertical in Vertical::ALL {
             assert_eq!(Vertical::parse(vertical.as_str()), Some(vertical));
         }
-        for template in WorkflowTemplate::ALL {
+        for &template in WorkflowTemplate::ALL {
             assert_eq!(WorkflowTemplate::parse(template.as_str()), Some(template));
         }
         assert_eq!(Vertical::parse("General"), None);

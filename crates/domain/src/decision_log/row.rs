@@ -26,47 +26,21 @@ pub const COLUMNS: [&str; 14] = [
     "agent_id",
 ];
 
-/// What was decided about a dial or a chat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
-    /// It went ahead.
-    Allowed,
-    /// A gate or a check stopped it.
-    Blocked,
-}
-
-impl Decision {
-    /// The word in the log.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Decision::Allowed => "allowed",
-            Decision::Blocked => "blocked",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "allowed" => Some(Decision::Allowed),
-            "blocked" => Some(Decision::Blocked),
-            _ => None,
-        }
+closed_sets::words! {
+    /// What was decided about a dial or a chat.
+    pub enum Decision {
+        /// It went ahead.
+        Allowed = "allowed",
+        /// A gate or a check stopped it.
+        Blocked = "blocked",
     }
 }
 
-/// What the decision was about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Channel {
-    Voice,
-    Chat,
-}
-
-impl Channel {
-    /// The word in the log.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Channel::Voice => "voice",
-            Channel::Chat => "chat",
-        }
+closed_sets::words! {
+    /// What the decision was about.
+    pub enum Channel {
+        Voice = "voice",
+        Chat = "chat",
     }
 }
 

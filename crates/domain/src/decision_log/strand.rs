@@ -2,31 +2,16 @@
 
 use crate::tenant::Mode;
 
-/// The chains of a workspace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Chain {
-    /// Every allowed and every refused dial or chat, with the verdict of each gate.
-    Audit,
-    /// Requests of persons about their data: erasures.
-    Grievances,
-    /// Consent given, withdrawn (every opt-out) and restored (an opt-out lifted by the operator).
-    Consent,
-}
-
-impl Chain {
-    /// Every chain, in the order in which they are shown.
-    pub const ALL: [Chain; 3] = [Chain::Audit, Chain::Grievances, Chain::Consent];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Chain::Audit => "audit",
-            Chain::Grievances => "grievances",
-            Chain::Consent => "consent",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|chain| chain.as_str() == text)
+closed_sets::words! {
+    /// The chains of a workspace.
+    #[derive(PartialOrd, Ord)]
+    pub enum Chain {
+        /// Every allowed and every refused dial or chat, with the verdict of each gate.
+        Audit = "audit",
+        /// Requests of persons about their data: erasures.
+        Grievances = "grievances",
+        /// Consent given, withdrawn (every opt-out) and restored (an opt-out lifted by the operator).
+        Consent = "consent",
     }
 }
 
@@ -46,7 +31,7 @@ impl Strand {
 
     /// The strands of one mode, in the order in which they are shown.
     pub fn of(world: Mode) -> [Strand; 3] {
-        Chain::ALL.map(|chain| Strand { chain, world })
+        [Chain::Audit, Chain::Grievances, Chain::Consent].map(|chain| Strand { chain, world })
     }
 
     /// Its name in the store and in signed texts: that of the chain, followed by `_test` in test mode.

@@ -27,29 +27,15 @@ pub use crate::due_dial::{
 };
 use crate::time::{HOUR, Timestamp};
 
-/// How far the dial of the current attempt has got.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Flight {
-    /// No attempt is being dialled.
-    None,
-    /// Set before the dial: the carrier is being asked, or was being asked when the process died.
-    Placing,
-    /// The carrier accepted the call; the phone may be ringing.
-    Ringing,
-}
-
-impl Flight {
-    /// The word in the store.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Flight::None => "none",
-            Flight::Placing => "placing",
-            Flight::Ringing => "ringing",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [Flight::None, Flight::Placing, Flight::Ringing].into_iter().find(|flight| flight.as_str() == text)
+closed_sets::words! {
+    /// How far the dial of the current attempt has got.
+    pub enum Flight {
+        /// No attempt is being dialled.
+        None = "none",
+        /// Set before the dial: the carrier is being asked, or was being asked when the process died.
+        Placing = "placing",
+        /// The carrier accepted the call; the phone may be ringing.
+        Ringing = "ringing",
     }
 }
 

@@ -26,65 +26,34 @@ pub struct Read {
     pub built_by_script: bool,
 }
 
-/// Limits of a document (docs/contract/knowledge-files.md#limits).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ReadLimit {
-    /// Bytes of a file or a page.
-    Bytes,
-    Pages,
-    /// Characters of the whole document.
-    Characters,
-    /// Paragraphs, headings and rows.
-    Blocks,
-    /// Characters of a cell of a table.
-    Cell,
-    /// Columns of a table.
-    Columns,
-    /// Entries of an archive.
-    Entries,
-    /// Bytes of a part of an archive after decompression.
-    Unpacked,
-    /// Bytes of memory while it is read.
-    Memory,
-    /// Seconds while it is read.
-    Time,
-    /// Nesting depth of its parts.
-    Nesting,
+closed_sets::words! {
+    /// Limits of a document (docs/contract/knowledge-files.md#limits).
+    pub enum ReadLimit {
+        /// Bytes of a file or a page.
+        Bytes = "bytes",
+        Pages = "pages",
+        /// Characters of the whole document.
+        Characters = "characters",
+        /// Paragraphs, headings and rows.
+        Blocks = "blocks",
+        /// Characters of a cell of a table.
+        Cell = "cell",
+        /// Columns of a table.
+        Columns = "columns",
+        /// Entries of an archive.
+        Entries = "entries",
+        /// Bytes of a part of an archive after decompression.
+        Unpacked = "unpacked",
+        /// Bytes of memory while it is read.
+        Memory = "memory",
+        /// Seconds while it is read.
+        Time = "time",
+        /// Nesting depth of its parts.
+        Nesting = "nesting",
+    }
 }
 
 impl ReadLimit {
-    /// All of them, for who reads them by name.
-    pub const ALL: [Self; 11] = [
-        Self::Bytes,
-        Self::Pages,
-        Self::Characters,
-        Self::Blocks,
-        Self::Cell,
-        Self::Columns,
-        Self::Entries,
-        Self::Unpacked,
-        Self::Memory,
-        Self::Time,
-        Self::Nesting,
-    ];
-
-    /// Its name in answers.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bytes => "bytes",
-            Self::Pages => "pages",
-            Self::Characters => "characters",
-            Self::Blocks => "blocks",
-            Self::Cell => "cell",
-            Self::Columns => "columns",
-            Self::Entries => "entries",
-            Self::Unpacked => "unpacked",
-            Self::Memory => "memory",
-            Self::Time => "time",
-            Self::Nesting => "nesting",
-        }
-    }
-
     /// What goes beyond it, for people; a number follows.
     fn what(self) -> &'static str {
         match self {

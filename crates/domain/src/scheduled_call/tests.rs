@@ -256,12 +256,12 @@ fn late_and_repeated_answers_change_nothing() {
 
 #[test]
 fn words_come_and_go() {
-    for status in Status::ALL {
+    for &status in Status::ALL {
         assert_eq!(Status::parse(status.as_str()), Some(status));
     }
     let reasons = Reason::PLAIN
         .into_iter()
-        .chain(Gate::ALL.map(Reason::Blocked))
+        .chain(Gate::ALL.iter().copied().map(Reason::Blocked))
         .chain(Refusal::ALL.iter().copied().map(Reason::Refused));
     for reason in reasons {
         assert_eq!(Reason::parse(reason.as_str()), Some(reason));
