@@ -5,7 +5,8 @@ use bytes::Bytes;
 use serde_json::json;
 
 use crate::app::TestApp;
-use crate::world::{self, World};
+use crate::shows::Shows;
+use crate::world::World;
 
 /// The path with every parameter replaced by an id that exists nowhere.
 fn path_of(operation: &Operation) -> String {
@@ -28,46 +29,43 @@ fn keyed() -> impl Iterator<Item = (&'static Operation, Vec<&'static str>)> {
 
 #[tokio::test]
 async fn no_route_escapes() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let suspended = app.workspace().await;
-    app.operator("PATCH", &format!("/workspaces/{}", suspended.id), &json!({"suspended": true}))
-        .await
-        .expect(200);
+    let world = World::bare().await;
+    let suspended = world.neighbour().await;
+    suspended.change(&json!({"suspended": true})).await;
     for (operation, scopes) in keyed() {
         let (method, path) = (operation.method.as_str(), path_of(operation));
         let send = |key: Option<String>| {
-            let (app, path) = (&app, path.clone());
-            async move { app.send(method, &path, key.as_deref(), &[], Bytes::new()).await }
+            let (world, path) = (&world, path.clone());
+            async move { world.send(method, &path, key.as_deref(), &[], Bytes::new()).await }
         };
         send(None).await.refused(401, "unauthorized");
-        send(Some(app.operator_token.clone())).await.refused(401, "unauthorized");
-        app.set_clock(&later(&app).await).await;
-        send(Some(suspended.live.clone())).await.refused(403, "workspace_suspended");
+        send(Some(world.operator_token.clone())).await.refused(401, "unauthorized");
+        world.set_clock(&later(&world).await).await;
+        send(Some(suspended.workspace.live.clone())).await.refused(403, "workspace_suspended");
         for missing in &scopes {
             let others: Vec<&str> =
                 api::scopes::ALL.iter().map(|scope| scope.0).filter(|scope| scope != missing).collect();
-            let key = app.key(&workspace.id, "live", json!(others)).await;
+            let key = world.key(&world.workspace.id, "live", json!(others)).await;
             let refused = send(Some(key)).await.refused(403, "api_scope_missing");
             assert_eq!(refused["meta"]["scope"], **missing, "{}", operation.id);
         }
         if operation.test_keys == TestKeys::Refused {
-            send(Some(workspace.test.clone())).await.refused(403, "test_mode_read_only");
+            send(Some(world.workspace.test.clone())).await.read_only();
         }
     }
     for operation in
         operations::all().filter(|operation| matches!(operation.access, Access::Operator | Access::Figures))
     {
         let (method, path) = (operation.method.as_str(), path_of(operation));
-        let stranger = app.send(method, &path, None, &[], Bytes::new()).await;
+        let stranger = world.send(method, &path, None, &[], Bytes::new()).await;
         if operation.access == Access::Figures {
             let told: Vec<&str> = stranger.text.lines().filter(|line| !line.starts_with('#')).collect();
             assert_eq!((stranger.status, told.as_slice()), (200, ["up 1"].as_slice()));
         } else {
             stranger.refused(401, "unauthorized");
         }
-        app.send(method, &path, Some(&workspace.live), &[], Bytes::new()).await.refused(401, "unauthorized");
-        app.set_clock(&later(&app).await).await;
+        world.send(method, &path, Some(world.live()), &[], Bytes::new()).await.refused(401, "unauthorized");
+        world.set_clock(&later(&world).await).await;
     }
 }
 
@@ -85,12 +83,12 @@ async fn revocation_and_expiry_take_effect_at_once() {
         .as_str()
         .unwrap()
         .to_owned();
-    let path = format!("/workspaces/{}/keys/{live}", world.workspace.id);
-    let revoked = world.app.operator("DELETE", &path, &json!(null)).await.expect(200);
-    world.app.get(world.live(), "/v1/me").await.refused(401, "unauthorized");
+    let path = format!("/keys/{live}");
+    let revoked = world.operator("DELETE", &path, json!(null)).await.expect(200);
+    world.fetch("/v1/me").await.refused(401, "unauthorized");
     world.advance(60).await;
     assert_eq!(
-        world.app.operator("DELETE", &path, &json!(null)).await.expect(200),
+        world.operator("DELETE", &path, json!(null)).await.expect(200),
         revoked,
         "a repeat keeps the first time"
     );
@@ -105,79 +103,68 @@ async fn revocation_and_expiry_take_effect_at_once() {
 }
 
 /// A workspace's live key: its id.
-async fn live_key(app: &TestApp, workspace: &crate::app::Workspace) -> String {
-    let keys =
-        app.operator("GET", &format!("/workspaces/{}/keys", workspace.id), &json!(null)).await.expect(200);
+async fn live_key(world: &World) -> String {
+    let keys = world.operator("GET", "/keys", json!(null)).await.expect(200);
     let all = keys["data"].as_array().unwrap();
     all.iter().find(|key| key["mode"] == "live").unwrap()["id"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
 async fn a_rotated_key_goes_on_with_another_value() {
-    let app = TestApp::start().await;
-    app.set_clock(&crate::world::noon_after(&app.now().await).to_string()).await;
-    let workspace = app.workspace().await;
-    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
-    let at = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(2 * 3_600_000).to_string();
+    let world = World::prompted("Say hello.").await;
+    let at = world.at(2 * 3_600);
     for (path, number) in [("/v1/nudges", "9812340001"), ("/v1/scheduled-calls", "9812340002")] {
-        let body = json!({"agentId": agent, "toNumber": number, "scheduledAt": at});
-        app.post_with(&workspace.live, path, &[("idempotency-key", number)], &body).await.expect(201);
+        let body = world.order(number, &json!({"scheduledAt": at}));
+        world.post_with(world.live(), path, &[("idempotency-key", number)], &body).await.expect(201);
     }
-    let path = format!("/workspaces/{}/keys/{}", workspace.id, live_key(&app, &workspace).await);
+    let path = format!("/keys/{}", live_key(&world).await);
     let rotate = async |hours: i64| {
-        let answer = app.operator("POST", &format!("{path}/rotate"), &json!({"graceHours": hours})).await;
+        let answer = world.operator("POST", &format!("{path}/rotate"), json!({"graceHours": hours})).await;
         answer.data(200)
     };
-    let until = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(3_600_000).to_string();
+    let until = world.app().clock.now().plus(3_600_000).to_string();
     let rotated = rotate(1).await;
     let new = rotated["key"].as_str().unwrap().to_owned();
-    assert!(new != workspace.live && new.starts_with("dastak_live_"), "{rotated}");
+    assert!(new != world.live() && new.starts_with("dastak_live_"), "{rotated}");
     assert_eq!(rotated["previousValidUntil"], until.as_str());
     let seen = |answer: serde_json::Value| answer["data"]["key"].clone();
-    let (old, now) = (
-        seen(app.get(&workspace.live, "/v1/me").await.expect(200)),
-        seen(app.get(&new, "/v1/me").await.expect(200)),
-    );
-    assert_eq!(
-        (&old["id"], &old["expiresAt"]),
-        (&now["id"], &json!(until)),
-        "the old value says when it ends"
-    );
+    let (old, now) = (seen(world.get("/v1/me").await), seen(world.app.get(&new, "/v1/me").await.expect(200)));
+    // The old value says when it ends.
+    old.shows(json!({"id": now["id"], "expiresAt": until}));
     assert_eq!(now["expiresAt"], json!(null));
-    app.advance(3600).await;
-    app.get(&workspace.live, "/v1/me").await.refused(401, "unauthorized");
+    world.advance(3600).await;
+    world.fetch("/v1/me").await.refused(401, "unauthorized");
     // Nothing that it made is cancelled.
-    let nudges = app.get(&new, "/v1/nudges").await.expect(200);
+    let nudges = world.app.get(&new, "/v1/nudges").await.expect(200);
     assert_ne!(nudges["data"][0]["status"], "finished", "{nudges}");
-    assert_eq!(app.get(&new, "/v1/scheduled-calls").await.expect(200)["data"][0]["status"], "scheduled");
+    assert_eq!(
+        world.app.get(&new, "/v1/scheduled-calls").await.expect(200)["data"][0]["status"],
+        "scheduled"
+    );
     // Without grace the old value stops at once, and so does one that was still in its grace.
     let third = rotate(24).await["key"].as_str().unwrap().to_owned();
     let fourth = rotate(0).await;
     assert_eq!(fourth["previousValidUntil"], json!(null));
     for gone in [&new, &third] {
-        app.get(gone, "/v1/me").await.refused(401, "unauthorized");
+        world.app.get(gone, "/v1/me").await.refused(401, "unauthorized");
     }
     let fourth = fourth["key"].as_str().unwrap();
-    app.get(fourth, "/v1/me").await.expect(200);
+    world.app.get(fourth, "/v1/me").await.expect(200);
     for wrong in [json!(-1), json!(721), json!("1")] {
         let body = json!({"graceHours": wrong});
-        app.operator("POST", &format!("{path}/rotate"), &body).await.refused(400, "invalid_request");
+        world.operator("POST", &format!("{path}/rotate"), body).await.invalid();
     }
     // A revocation says what it cancels.
-    let revoked = app.operator("DELETE", &path, &json!(null)).await.expect(200);
+    let revoked = world.operator("DELETE", &path, json!(null)).await.expect(200);
     assert_eq!(revoked["data"]["cancelled"], json!({"nudges": 1, "scheduledCalls": 1}));
-    app.get(fourth, "/v1/me").await.refused(401, "unauthorized");
-    app.operator("POST", &format!("{path}/rotate"), &json!({})).await.refused(409, "conflict");
-    let events = crate::world::outbox(&app, &workspace.id).await;
-    let cancelled: Vec<_> =
-        events.iter().filter(|event| event["type"] == "scheduled_call.cancelled").collect();
+    world.app.get(fourth, "/v1/me").await.refused(401, "unauthorized");
+    world.operator("POST", &format!("{path}/rotate"), json!({})).await.conflict();
+    let cancelled = world.outbox_of("scheduled_call.cancelled").await;
     assert_eq!(cancelled.len(), 1);
-    assert_eq!(
-        (&cancelled[0]["data"]["reason"], &cancelled[0]["data"]["toNumber"], &cancelled[0]["livemode"]),
-        (&json!("api_key_revoked"), &json!("+919812340002"), &json!(true))
-    );
-    let unknown = format!("/workspaces/{}/keys/key_00000000000000000000000000/rotate", workspace.id);
-    app.operator("POST", &unknown, &json!({})).await.refused(404, "not_found");
+    cancelled[0]
+        .shows(json!({"data.reason": "api_key_revoked", "data.toNumber": "+919812340002", "livemode": true}));
+    let unknown = "/keys/key_00000000000000000000000000/rotate";
+    world.operator("POST", unknown, json!({})).await.not_found();
 }
 
 #[tokio::test]
@@ -200,15 +187,14 @@ async fn repeated_invalid_keys_wait_a_minute() {
 
 #[tokio::test]
 async fn the_account_shows_the_key_masked() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let key = app.key(&workspace.id, "test", json!(["billing:read", "agents:read"])).await;
-    let me = app.get(&key, "/v1/me").await.expect(200);
+    let world = World::bare().await;
+    let key = world.key(&world.workspace.id, "test", json!(["billing:read", "agents:read"])).await;
+    let me = world.app.get(&key, "/v1/me").await.expect(200);
     assert_eq!(me["data"]["key"]["scopes"], json!(["agents:read", "billing:read"]));
     let prefix = me["data"]["key"]["prefix"].as_str().unwrap();
     assert!(prefix.starts_with("dastak_test_") && !prefix.contains(&key[20..]), "{prefix}");
-    assert_eq!(me["data"]["workspace"], json!({"id": workspace.id, "name": "Acme", "kybVerified": true}));
+    me.shows(json!({"data.workspace": {"id": world.workspace.id, "name": "Acme", "kybVerified": true}}));
     // Neither the store's files nor a listing hold the key.
-    let keys = app.operator("GET", &format!("/workspaces/{}/keys", workspace.id), &json!(null)).await;
+    let keys = world.operator("GET", "/keys", json!(null)).await;
     assert!(!keys.text.contains(&key));
 }

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::app::TestApp;
+use crate::shows::Shows;
 use crate::world::{World, leads_to};
 
 /// A carrier that takes every call; the test reports what happens on the line.
@@ -340,7 +341,7 @@ impl Held {
 
     pub async fn feature(&self, name: &str, on: bool) {
         let body = json!({"features": {name: on}});
-        self.operator("PATCH", "", body).await.expect(200);
+        self.change(&body).await;
     }
 }
 
@@ -386,11 +387,8 @@ async fn a_conversation_leaves_everything_behind() {
     ]);
     assert_eq!(detail["transcript"], heard);
     assert_eq!(detail["summary"], "Wants a call tomorrow.");
-    assert_eq!(
-        detail["extracted"],
-        json!({"amount": 500, "day": "tomorrow"}),
-        "the flow's value stands, what is not asked for is left out"
-    );
+    // The flow's value stands, what is not asked for is left out.
+    detail.shows(json!({"extracted": {"amount": 500, "day": "tomorrow"}}));
     assert_eq!(detail["outcome"], "callback_requested");
     let full = json!({"status": "done", "turns": [
         {"speaker": "agent", "text": "Hello from Acme.", "start": 0.4},
@@ -415,10 +413,7 @@ async fn a_conversation_leaves_everything_behind() {
 
     let events = held.outbox().await;
     let captured = events.iter().find(|event| event["type"] == "outcome.captured").unwrap();
-    assert_eq!(
-        (&captured["data"]["outcome"], &captured["data"]["callId"]),
-        (&json!("callback_requested"), &json!(call))
-    );
+    captured["data"].shows(json!({"outcome": "callback_requested", "callId": call}));
     let order = model.orders.lock().unwrap()[0].clone();
     assert_eq!(
         (order.transcript.len(), order.prompt.as_str(), order.schema.as_array().map(Vec::len)),
@@ -433,11 +428,10 @@ async fn a_conversation_leaves_everything_behind() {
     let figures = held.get("/v1/analytics/calls").await;
     assert_eq!(figures["data"]["sentiment"], json!([{"sentiment": "positive", "count": 1}]));
     assert_eq!(figures["data"]["byOutcome"], json!({"callback_requested": 1}));
-    let log = held.app.get(held.live(), "/v1/audit/export?format=csv").await;
+    let log = held.fetch("/v1/audit/export?format=csv").await;
     assert_eq!(log.text.lines().filter(|line| line.contains(",recorded,rec_")).count(), 1, "{}", log.text);
     assert_eq!(held.get("/v1/audit/verify").await["data"]["verified"], true);
-    let waiting =
-        held.app().store.read(|tx| tx.one::<i64>("select count(*) from after_calls", &[])).await.unwrap();
+    let waiting = held.stored(|tx| tx.one::<i64>("select count(*) from after_calls", &[])).await;
     assert_eq!(waiting, Some(0), "nothing is owed any more");
 }
 
@@ -448,10 +442,7 @@ async fn what_is_switched_off_is_not_made() {
     held.feature("fullTranscript", false).await;
     let call = held.held(Held::report).await;
     let detail = held.detail(&call).await;
-    assert_eq!(
-        (&detail["recordingUrl"], &detail["fullTranscript"]),
-        (&Value::Null, &json!({"status": null, "turns": null}))
-    );
+    detail.shows(json!({"recordingUrl": null, "fullTranscript": {"status": null, "turns": null}}));
     assert_eq!(detail["transcript"].as_array().map(Vec::len), Some(3));
     assert!(
         held.shelf.keys().is_empty() && !held.file(&call).exists(),
@@ -465,10 +456,7 @@ async fn without_a_model_the_flow_has_the_word() {
     let held = Held::open(None).await;
     let call = held.held(|_, _| Report { outcome: Some("paid".into()), ..talk() }).await;
     let detail = held.detail(&call).await;
-    assert_eq!(
-        (&detail["outcome"], &detail["summary"], &detail["extracted"]),
-        (&json!("paid"), &Value::Null, &json!({"amount": 500}))
-    );
+    detail.shows(json!({"outcome": "paid", "summary": null, "extracted": {"amount": 500}}));
     assert_eq!(held.count("outcome.captured").await, 1);
     held.held(|_, _| talk()).await;
     assert_eq!(
@@ -509,19 +497,14 @@ async fn machines_and_silence_are_not_analysed() {
     silent.turns.retain(|turn| turn.role == Role::Agent);
     silent.outcome = Some("no_reply".into());
     let call = held.held(|_, _| silent).await;
-    assert_eq!(
-        (&held.detail(&call).await["outcome"], held.count("outcome.captured").await),
-        (&json!("no_reply"), 1)
-    );
+    held.detail(&call).await.shows(json!({"outcome": "no_reply"}));
+    assert_eq!(held.count("outcome.captured").await, 1);
     // The call was never answered.
     let call = held.placed().await;
     let report = Report { outcome: Some("paid".into()), ..held.report(&call) };
     held.end(&call, Fact::NoAnswer, report).await;
     let detail = held.detail(&call).await;
-    assert_eq!(
-        (&detail["outcome"], &detail["transcript"], &detail["recordingUrl"]),
-        (&Value::Null, &json!([]), &Value::Null)
-    );
+    detail.shows(json!({"outcome": null, "transcript": [], "recordingUrl": null}));
     assert!(!held.file(&call).exists());
     assert_eq!(
         (model.asked(), held.count("transcript.ready").await, held.count("outcome.captured").await),
@@ -532,33 +515,26 @@ async fn machines_and_silence_are_not_analysed() {
 #[tokio::test]
 async fn a_nudge_shows_what_its_calls_left() {
     let held = Held::open(Some(Reader::of([Ok(interested())]))).await;
-    let workspace = &held.workspace;
-    let body = json!({"agentId": held.agent, "toNumber": "+919812301234"});
-    let made =
-        held.post_with(&workspace.live, "/v1/nudges", &[("idempotency-key", "n")], &body).await.expect(201);
-    let path = format!("/v1/nudges/{}", made["data"]["id"].as_str().unwrap());
-    let ringing = held.until(&workspace.live, &path, |answer| answer["data"]["attempts"] == 1).await;
+    let made = held.nudge("+919812301234", &json!({})).await;
+    let path = format!("/v1/nudges/{}", made["id"].as_str().unwrap());
+    let ringing = held.until(held.live(), &path, |answer| answer["data"]["attempts"] == 1).await;
     held.advance(0).await;
     let call = ringing["data"]["attemptsList"][0]["callId"].as_str().unwrap().to_owned();
     held.answer(&call).await;
     held.advance(5).await;
     let report = held.report(&call);
     held.end(&call, Fact::Ended(EndCause::CallerHangup), report).await;
-    let nudge = held.app.get(&workspace.live, &path).await.data(200);
+    let nudge = held.data(&path).await;
     let attempt = &nudge["attemptsList"][0];
     assert_eq!((&nudge["result"], &attempt["outcome"]), (&json!("connected"), &json!("callback_requested")));
-    assert_eq!(
-        (&attempt["summary"], &attempt["extracted"]),
-        (&json!("Wants a call tomorrow."), &json!({"amount": 500, "day": "tomorrow"}))
-    );
+    attempt
+        .shows(json!({"summary": "Wants a call tomorrow.", "extracted": {"amount": 500, "day": "tomorrow"}}));
     assert!(nudge["recordingUrl"].as_str().is_some_and(|link| link.contains("/v1/recordings/rec_")));
-    let key = held.key(&workspace.id, "live", json!(["nudges:read"])).await;
+    let key = held.key(&held.workspace.id, "live", json!(["nudges:read"])).await;
     let nudge = held.app.get(&key, &path).await.data(200);
     let attempt = &nudge["attemptsList"][0];
-    assert_eq!(
-        (&nudge["recordingUrl"], &attempt["summary"], &attempt["extracted"]),
-        (&Value::Null, &Value::Null, &Value::Null)
-    );
+    nudge.shows(json!({"recordingUrl": null}));
+    attempt.shows(json!({"summary": null, "extracted": null}));
 }
 
 #[tokio::test]
@@ -574,7 +550,7 @@ async fn pushes_to_connected_systems_are_listed_newest_first() {
             let row = store::calls::get_for_update(&mut tx.of(tenant), id)?.expect("the call");
             dastak::app::after_call::record_push(tx, &row, provider, status, error, now)
         };
-        held.app().store.tx(push).await.unwrap();
+        held.store(push).await;
     }
     let pushes = json!([
         {"provider": "hubspot", "status": "success", "error": null, "createdAt": now},

@@ -10,15 +10,14 @@ use serde_json::{Value, json};
 
 use crate::after_call::{Held, Reader, interested, talk};
 use crate::erasure::traces;
+use crate::shows::Shows;
 
 /// Words that occur only in what was said.
 const SAID: &[&str] = &["Call me tomorrow", "Wants a call", "Hello from Acme"];
 
 async fn erase(held: &Held, call: &str) -> Value {
     let contact = held.detail(call).await["contactId"].as_str().unwrap().to_owned();
-    let answer = held
-        .send("POST", &format!("/v1/contacts/{contact}/erase"), Some(held.live()), &[], Bytes::new())
-        .await;
+    let answer = held.erase(&contact).await;
     let erased = answer.expect(200)["data"]["erased"].clone();
     held.advance(0).await;
     erased
@@ -28,14 +27,10 @@ async fn nothing_is_left(held: &Held, call: &str) {
     assert_eq!(traces(&held.app, SAID).await, Vec::<String>::new());
     assert_eq!((held.shelf.keys(), held.file(call).exists()), (vec![], false), "no object and no file");
     let detail = held.detail(call).await;
-    assert_eq!(
-        (&detail["summary"], &detail["recordingUrl"], &detail["latency"]),
-        (&Value::Null, &Value::Null, &json!([]))
-    );
+    detail.shows(json!({"summary": null, "recordingUrl": null, "latency": []}));
     assert_eq!((&detail["transcript"], &detail["extracted"]), (&json!([]), &json!({})));
     assert_eq!(detail["fullTranscript"], json!({"status": null, "turns": null}));
-    let owed =
-        held.app().store.read(|tx| tx.one::<i64>("select count(*) from after_calls", &[])).await.unwrap();
+    let owed = held.stored(|tx| tx.one::<i64>("select count(*) from after_calls", &[])).await;
     assert_eq!(owed, Some(0));
     assert!(Path::new(&held.app().config.data).exists());
 }
@@ -55,12 +50,9 @@ async fn everything_is_there_and_goes() {
         assert!(before.iter().any(|found| found.starts_with(place)), "{place} is searched: {before:?}");
     }
     let erased = erase(&held, &call).await;
-    assert_eq!(
-        (&erased["calls"], &erased["transcripts"], &erased["recordings"]),
-        (&json!(1), &json!(1), &json!(1))
-    );
+    erased.shows(json!({"calls": 1, "transcripts": 1, "recordings": 1}));
     nothing_is_left(&held, &call).await;
-    held.send("GET", &link, None, &[], Bytes::new()).await.refused(404, "not_found");
+    held.send("GET", &link, None, &[], Bytes::new()).await.not_found();
 }
 
 #[tokio::test]
@@ -150,10 +142,8 @@ async fn a_conversation_under_another_reference_leaves_nothing_when_it_ends_late
         .expect(200);
     let report = held.report(&call);
     held.end(&call, Fact::Ended(EndCause::ApiHangup), report).await;
-    assert_eq!(
-        (&held.detail(&call).await["state"], &held.detail(&call).await["toNumber"]),
-        (&json!("ended"), &json!("[erased]"))
-    );
+    held.detail(&call).await.shows(json!({"state": "ended"}));
+    held.detail(&call).await.shows(json!({"toNumber": "[erased]"}));
     nothing_is_left(&held, &call).await;
     assert_eq!(
         (model.asked(), held.count("transcript.ready").await, held.count("recording.ready").await),

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::after_call::{Held, Line, Reader, Shelf, interested, talk};
 use crate::app::TestApp;
+use crate::shows::Shows;
 
 #[tokio::test]
 async fn a_model_that_is_away_is_asked_again() {
@@ -46,10 +47,9 @@ async fn a_refused_request_is_not_repeated() {
     let held = Held::open(Some(model.clone())).await;
     let call = held.held(|_, _| talk()).await;
     held.advance(4 * 3_600).await;
-    assert_eq!(
-        (model.asked(), held.count("outcome.captured").await, &held.detail(&call).await["outcome"]),
-        (1, 0, &Value::Null)
-    );
+    assert_eq!(model.asked(), 1);
+    assert_eq!(held.count("outcome.captured").await, 0);
+    held.detail(&call).await.shows(json!({"outcome": null}));
 }
 
 #[tokio::test]
@@ -58,10 +58,8 @@ async fn a_recording_waits_for_its_store() {
     held.shelf.faults.lock().unwrap().extend([ProviderFault::TimedOut, ProviderFault::Forbidden]);
     let call = held.held(Held::report).await;
     assert!(held.file(&call).exists(), "the file stays until it is kept elsewhere");
-    assert_eq!(
-        (&held.detail(&call).await["recordingUrl"], held.count("recording.ready").await),
-        (&Value::Null, 0)
-    );
+    held.detail(&call).await.shows(json!({"recordingUrl": null}));
+    assert_eq!(held.count("recording.ready").await, 0);
     held.advance(90).await;
     assert!(!held.file(&call).exists() && held.detail(&call).await["recordingUrl"].is_string());
     assert_eq!(held.count("recording.ready").await, 1);
@@ -77,16 +75,14 @@ async fn a_recording_whose_file_is_lost_is_given_up() {
             report
         })
         .await;
-    assert_eq!(
-        (&held.detail(&call).await["recordingUrl"], held.count("recording.ready").await),
-        (&Value::Null, 0)
-    );
+    held.detail(&call).await.shows(json!({"recordingUrl": null}));
+    assert_eq!(held.count("recording.ready").await, 0);
     assert_eq!(owed(&held.app).await, 0);
 }
 
 /// Steps that are still owed.
 async fn owed(app: &TestApp) -> i64 {
-    app.app().store.read(|tx| tx.one::<i64>("select count(*) from after_calls", &[])).await.unwrap().unwrap()
+    app.stored(|tx| tx.one::<i64>("select count(*) from after_calls", &[])).await.unwrap()
 }
 
 #[tokio::test]
@@ -98,7 +94,7 @@ async fn a_file_waits_for_its_node_and_not_for_ever() {
     let elsewhere = |tx: &mut store::Tx<'_>| {
         tx.exec("update after_calls set node = 'node-gone' where step = 'recording'", &[])
     };
-    assert_eq!(held.app().store.tx(elsewhere).await.unwrap(), 1);
+    assert_eq!(held.store(elsewhere).await, 1);
     held.advance(3 * 24 * 3_600).await;
     assert_eq!(
         (owed(&held.app).await, held.shelf.puts.load(Ordering::SeqCst)),
@@ -134,18 +130,16 @@ async fn a_step_belongs_to_who_took_it_last() {
         )?;
         Ok::<_, store::DbError>((first.len(), second))
     };
-    let (early, taken) = held.app().store.tx(take).await.unwrap();
+    let (early, taken) = held.store(take).await;
     assert_eq!((early, taken.len(), taken[0].attempts), (0, 1, 2), "not before the lease is over");
     *model.held.lock().unwrap() = false;
     model.bell.notify_one();
     held.advance(0).await;
-    assert_eq!(
-        (held.count("outcome.captured").await, &held.detail(&call).await["summary"]),
-        (0, &Value::Null),
-        "the first holder is too late"
-    );
+    // The first holder is too late.
+    assert_eq!(held.count("outcome.captured").await, 0);
+    held.detail(&call).await.shows(json!({"summary": null}));
     let finish = move |tx: &mut store::Tx<'_>| store::after_calls::finish(&mut tx.of(tenant), &taken[0]);
-    assert!(held.app().store.tx(finish).await.unwrap());
+    assert!(held.store(finish).await);
 }
 
 /// The process dies after the object is stored and before anybody has noted it.
@@ -163,36 +157,29 @@ fn a_crash_in_the_middle_keeps_one_recording_and_announces_it_once() {
         (held, call)
     });
     let (Held { world, shelf }, call) = before;
-    let (workspace, noon) = (world.workspace.clone(), world.noon);
-    let remains = world.app.crash(runtime);
+    let noon = world.noon;
+    let remains = world.crash(runtime);
     *shelf.held.lock().unwrap() = false;
     *model.held.lock().unwrap() = false;
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let objects: Arc<Shelf> = shelf.clone();
-        let app = TestApp::start_again_ports(remains, Arc::new(Line), |ports| {
+        let world = remains.start_ports(Arc::new(Line), |ports| {
             ports.objects = objects;
             ports.language_model = Some(model.clone());
-        })
-        .await;
+        });
+        let world = world.await;
         // The lease of the dead is over.
-        app.set_clock(&noon.plus(3_600_000).to_string()).await;
-        let detail = app.get(&workspace.live, &format!("/v1/calls/{call}")).await.data(200);
-        assert_eq!(
-            (&detail["outcome"], &detail["fullTranscript"]["status"]),
-            (&json!("callback_requested"), &json!("done"))
-        );
+        world.set_clock(&noon.plus(3_600_000).to_string()).await;
+        let detail = world.call(world.live(), &call).await;
+        detail.shows(json!({"outcome": "callback_requested", "fullTranscript.status": "done"}));
         assert!(detail["recordingUrl"].is_string());
-        let kinds: Vec<String> = crate::world::outbox(&app, &workspace.id)
-            .await
-            .iter()
-            .map(|event| event["type"].as_str().unwrap().to_owned())
-            .collect();
+        let kinds = world.kinds().await;
         for kind in ["transcript.ready", "call.completed", "recording.ready", "outcome.captured"] {
             assert_eq!(kinds.iter().filter(|known| *known == kind).count(), 1, "{kind} in {kinds:?}");
         }
-        assert_eq!((owed(&app).await, shelf.keys().len()), (0, 1));
-        assert!(!app.app().config.data.join(format!("{call}.wav")).exists());
+        assert_eq!((owed(&world).await, shelf.keys().len()), (0, 1));
+        assert!(!world.app().config.data.join(format!("{call}.wav")).exists());
     });
     runtime.shutdown_background();
 }

@@ -43,7 +43,7 @@ async fn a_link_works_for_five_minutes_and_only_as_it_was_given() {
     ] {
         ask(&held, "GET", &wrong, &[]).await.refused(403, "link_invalid");
     }
-    ask(&held, "GET", path, &[]).await.refused(400, "invalid_request");
+    ask(&held, "GET", path, &[]).await.invalid();
     // Ten seconds have passed with the other call.
     held.advance(289).await;
     assert_eq!(ask(&held, "GET", &link, &[]).await.status, 200);
@@ -55,10 +55,10 @@ async fn a_link_works_for_five_minutes_and_only_as_it_was_given() {
         "reading the call again gives a fresh one"
     );
     // A key of another workspace does not get one.
-    let stranger = held.workspace().await;
-    held.app.get(&stranger.live, &format!("/v1/calls/{call}")).await.refused(404, "not_found");
+    let stranger = held.neighbour().await;
+    stranger.fetch(&format!("/v1/calls/{call}")).await.not_found();
     let fresh = self::link(&held, &call).await;
-    held.operator("PATCH", "", json!({"suspended": true})).await.expect(200);
+    held.change(&json!({"suspended": true})).await;
     ask(&held, "GET", &fresh, &[]).await.refused(403, "workspace_suspended");
 }
 

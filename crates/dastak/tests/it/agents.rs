@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{TestApp, Workspace};
-use crate::world::{self, World, names_field};
+use crate::shows::Shows;
+use crate::world::World;
 
 /// The path of an agent.
 fn path(agent: &Value) -> String {
@@ -13,7 +13,7 @@ fn path(agent: &Value) -> String {
 #[tokio::test]
 async fn a_new_agent_has_its_defaults() {
     let world = World::bare().await;
-    let made = world::draft_agent(&world, &world.workspace, &json!({})).await;
+    let made = world.draft_agent(&json!({})).await;
     let id = made["id"].as_str().unwrap();
     assert!(id.starts_with("agt_"));
     let expected = json!({
@@ -24,15 +24,12 @@ async fn a_new_agent_has_its_defaults() {
     });
     assert_eq!(made, expected);
     assert_eq!(
-        world.app.get(&world.workspace.test, &path(&made)).await.expect(200)["data"],
+        world.app.get(world.test(), &path(&made)).await.expect(200)["data"],
         expected,
         "test keys read agents"
     );
     let flow = world.data(&format!("{}/flow", path(&made))).await;
-    assert_eq!(
-        (&flow["draftVersion"], &flow["issues"], &flow["draft"]),
-        (&json!(1), &json!([]), &flow["published"])
-    );
+    flow.shows(json!({"draftVersion": 1, "issues": [], "draft": flow["published"]}));
 }
 
 #[tokio::test]
@@ -45,7 +42,7 @@ async fn every_setting_comes_back_and_can_change() {
         "toolIds": ["end_call", "transfer_to_human", "end_call"], "channel": "call", "direction": "inbound", "callContext": {"console": true},
         "speakable": false, "pronunciations": [{"written": " Dastak ", "spoken": "दस्तक", "extra": 1}, {"written": "₹5", "spoken": "a fiver"}],
     });
-    let made = world::draft_agent(&world, &world.workspace, &body).await;
+    let made = world.draft_agent(&body).await;
     let mut expected = body.clone();
     expected.as_object_mut().unwrap().remove("callContext");
     expected["id"] = made["id"].clone();
@@ -77,34 +74,27 @@ async fn every_setting_comes_back_and_can_change() {
 
 #[tokio::test]
 async fn the_list_shows_every_agent_newest_first() {
-    let app = TestApp::start().await;
-    let (workspace, other) = (app.workspace().await, app.workspace().await);
-    let first = world::draft_agent(&app, &workspace, &json!({"name": "one"})).await;
-    let second = world::draft_agent(
-        &app,
-        &workspace,
-        &json!({"name": "two", "channel": "chat", "language": "hi", "voice": "offline-female"}),
-    )
-    .await;
-    world::draft_agent(&app, &other, &json!({})).await;
-    let listed = app.get(&workspace.test, "/v1/agents").await.expect(200);
+    let world = World::bare().await;
+    let other = world.neighbour().await;
+    let first = world.draft_agent(&json!({"name": "one"})).await;
+    let second = world
+        .draft_agent(&json!({"name": "two", "channel": "chat", "language": "hi", "voice": "offline-female"}))
+        .await;
+    other.draft_agent(&json!({})).await;
+    let listed = world.app.get(world.test(), "/v1/agents").await.expect(200);
     let expected = json!([
         {"id": second["id"], "name": "two", "voice": "offline-female", "language": "hi", "status": "draft", "channel": "chat", "direction": "inbound"},
         {"id": first["id"], "name": "one", "voice": "", "language": "en", "status": "draft", "channel": "call", "direction": "outbound"},
     ]);
     assert_eq!(listed, json!({"data": expected}));
     let flow = json!({"graph": {"nodes": []}, "baseVersion": 1});
-    app.get(&other.live, &path(&first)).await.refused(404, "not_found");
-    app.put(&other.live, &path(&first), &json!({"name": "x"})).await.refused(404, "not_found");
-    app.delete(&other.live, &path(&first)).await.refused(404, "not_found");
-    app.post(&other.live, &format!("{}/status", path(&first)), &json!({"status": "active"}))
-        .await
-        .refused(404, "not_found");
-    app.get(&other.live, &format!("{}/flow", path(&first))).await.refused(404, "not_found");
-    app.put(&other.live, &format!("{}/flow", path(&first)), &flow).await.refused(404, "not_found");
-    app.post(&other.live, &format!("{}/flow/publish", path(&first)), &json!({}))
-        .await
-        .refused(404, "not_found");
+    other.fetch(&path(&first)).await.not_found();
+    other.put(&path(&first), &json!({"name": "x"})).await.not_found();
+    other.delete(&path(&first)).await.not_found();
+    other.post(&format!("{}/status", path(&first)), &json!({"status": "active"})).await.not_found();
+    other.fetch(&format!("{}/flow", path(&first))).await.not_found();
+    other.put(&format!("{}/flow", path(&first)), &flow).await.not_found();
+    other.post(&format!("{}/flow/publish", path(&first)), &json!({})).await.not_found();
 }
 
 #[tokio::test]
@@ -130,7 +120,7 @@ async fn limits_hold_at_their_edges() {
         ("pronunciations", json!([{"written": text(60), "spoken": text(200)}])),
     ];
     for (field, value) in kept {
-        world::draft_agent(&world, &world.workspace, &json!({field: value})).await;
+        world.draft_agent(&json!({field: value})).await;
     }
     let item = |key: Value, label: Value, kind: &str| json!([{"key": key, "label": label, "type": kind}]);
     let refused = [
@@ -180,15 +170,15 @@ async fn limits_hold_at_their_edges() {
         ("channel", json!("voice"), "channel"),
         ("direction", json!("both"), "direction"),
     ];
-    let agent = world::draft_agent(&world, &world.workspace, &json!({})).await;
+    let agent = world.draft_agent(&json!({})).await;
     for (field, value, named) in refused {
         let mut body = json!({"name": "Asha"});
         body[field] = value.clone();
-        names_field(&world.post("/v1/agents", &body).await.refused(400, "invalid_request"), named);
+        world.post("/v1/agents", &body).await.invalid_field(named);
         let changed = world.put(&path(&agent), &json!({"name": "changed", field: value})).await;
-        names_field(&changed.refused(400, "invalid_request"), named);
+        changed.invalid_field(named);
     }
-    names_field(&world.post("/v1/agents", &json!({})).await.refused(400, "invalid_request"), "name");
+    world.post("/v1/agents", &json!({})).await.invalid_field("name");
     assert_eq!(world.get(&path(&agent)).await["data"], agent, "a refused change changes nothing");
     assert_eq!(
         world.get("/v1/agents").await["data"].as_array().unwrap().len(),
@@ -204,32 +194,30 @@ async fn limits_hold_at_their_edges() {
 #[tokio::test]
 async fn channel_and_direction_are_fixed() {
     let world = World::bare().await;
-    let chat = world::draft_agent(&world, &world.workspace, &json!({"channel": "chat"})).await;
+    let chat = world.draft_agent(&json!({"channel": "chat"})).await;
     assert_eq!((chat["channel"].as_str(), chat["direction"].as_str()), (Some("chat"), Some("inbound")));
-    let explicit =
-        world::draft_agent(&world, &world.workspace, &json!({"channel": "chat", "direction": "inbound"}))
-            .await;
+    let explicit = world.draft_agent(&json!({"channel": "chat", "direction": "inbound"})).await;
     assert_eq!(explicit["direction"], "inbound");
     let outbound = json!({"name": "x", "channel": "chat", "direction": "outbound"});
-    names_field(&world.post("/v1/agents", &outbound).await.refused(400, "invalid_request"), "direction");
+    world.post("/v1/agents", &outbound).await.invalid_field("direction");
     world
         .put(&path(&chat), &json!({"channel": "chat", "direction": "inbound", "name": "same"}))
         .await
         .expect(200);
     for field in [json!({"channel": "call"}), json!({"direction": "outbound"})] {
         let name = field.as_object().unwrap().keys().next().unwrap().clone();
-        names_field(&world.put(&path(&chat), &field).await.refused(400, "invalid_request"), &name);
+        world.put(&path(&chat), &field).await.invalid_field(&name);
     }
 }
 
 #[tokio::test]
 async fn regulated_verticals_need_their_template_and_pack() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let pack = |families: Value| json!({"name": "Ours", "hours": [{"days": [0, 1], "from": "10:00", "to": "12:00"}], "families": families});
-    let packs = format!("/workspaces/{}/compliance-packs", workspace.id);
     let custom =
-        app.operator("POST", &packs, &pack(json!(["debt_recovery"]))).await.expect(201)["data"]["id"].clone();
+        world.operator("POST", "/compliance-packs", pack(json!(["debt_recovery"]))).await.expect(201)["data"]
+            ["id"]
+            .clone();
     for (vertical, template, policy, outcome) in [
         ("general", "collections", "lending@1", None),
         ("collections", "prompt-driven", "collections@1", None),
@@ -245,59 +233,59 @@ async fn regulated_verticals_need_their_template_and_pack() {
     ] {
         let body =
             json!({"name": "x", "vertical": vertical, "workflowTemplate": template, "policyRef": policy});
-        let made = app.post(&workspace.live, "/v1/agents", &body).await;
-        let agent = world::draft_agent(&app, &workspace, &json!({})).await;
-        let changed = app.put(&workspace.live, &path(&agent), &body).await;
+        let made = world.post("/v1/agents", &body).await;
+        let agent = world.draft_agent(&json!({})).await;
+        let changed = world.put(&path(&agent), &body).await;
         match outcome {
             None => {
                 let made = made.data(201);
                 assert_eq!((&made["vertical"], &made["policyRef"]), (&json!(vertical), &json!(policy)));
                 changed.expect(200);
-                app.post(&workspace.live, &format!("{}/status", path(&made)), &json!({"status": "active"}))
+                world
+                    .post(&format!("{}/status", path(&made)), &json!({"status": "active"}))
                     .await
                     .expect(200);
             }
             Some(code) => {
                 made.refused(422, code);
                 changed.refused(422, code);
-                assert_eq!(app.get(&workspace.live, &path(&agent)).await.expect(200)["data"], agent);
+                assert_eq!(world.get(&path(&agent)).await["data"], agent);
             }
         }
     }
     // The settings are judged together, whichever of them a change names.
-    let lender =
-        world::draft_agent(&app, &workspace, &json!({"vertical": "lending", "policyRef": "lending@1"})).await;
-    app.put(&workspace.live, &path(&lender), &json!({"policyRef": "generic-safe@1"}))
+    let lender = world.draft_agent(&json!({"vertical": "lending", "policyRef": "lending@1"})).await;
+    world
+        .put(&path(&lender), &json!({"policyRef": "generic-safe@1"}))
         .await
         .refused(422, "compliance_pack_invalid");
-    app.put(&workspace.live, &path(&lender), &json!({"vertical": "collections"}))
+    world
+        .put(&path(&lender), &json!({"vertical": "collections"}))
         .await
         .refused(422, "compliance_pack_invalid");
-    app.put(&workspace.live, &path(&lender), &json!({"name": "still"})).await.expect(200);
+    world.put(&path(&lender), &json!({"name": "still"})).await.expect(200);
 
     let chat = json!({"name": "x", "channel": "chat", "vertical": "lending", "policyRef": "lending@1"});
-    let refused = app.post(&workspace.live, "/v1/agents", &chat).await.refused(400, "vertical_not_allowed");
+    let refused = world.post("/v1/agents", &chat).await.refused(400, "vertical_not_allowed");
     assert_eq!(refused["meta"]["field"], "vertical");
-    let chat = world::draft_agent(&app, &workspace, &json!({"channel": "chat"})).await;
-    app.put(&workspace.live, &path(&chat), &json!({"vertical": "collections", "policyRef": "collections@1"}))
+    let chat = world.draft_agent(&json!({"channel": "chat"})).await;
+    world
+        .put(&path(&chat), &json!({"vertical": "collections", "policyRef": "collections@1"}))
         .await
         .refused(400, "vertical_not_allowed");
     // A pack of another workspace is not there.
-    let other = app.workspace().await;
+    let other = world.neighbour().await;
     let foreign = json!({"name": "x", "policyRef": custom});
-    names_field(
-        &app.post(&other.live, "/v1/agents", &foreign).await.refused(400, "invalid_request"),
-        "policyRef",
-    );
+    other.post("/v1/agents", &foreign).await.invalid_field("policyRef");
 }
 
 #[tokio::test]
 async fn agents_are_published_and_unpublished() {
     let world = World::bare().await;
-    let agent = world::draft_agent(&world, &world.workspace, &json!({})).await;
+    let agent = world.draft_agent(&json!({})).await;
     let status = format!("{}/status", path(&agent));
     for body in [json!({}), json!({"status": "paused"}), json!({"status": null})] {
-        names_field(&world.post(&status, &body).await.refused(400, "invalid_request"), "status");
+        world.post(&status, &body).await.invalid_field("status");
     }
     for word in ["active", "active", "draft", "draft", "active"] {
         let mut expected = agent.clone();
@@ -305,64 +293,55 @@ async fn agents_are_published_and_unpublished() {
         assert_eq!(world.post(&status, &json!({"status": word})).await.expect(200)["data"], expected);
         assert_eq!(world.get(&path(&agent)).await["data"], expected);
     }
-    world
-        .app
-        .post(&world.workspace.test, &status, &json!({"status": "draft"}))
-        .await
-        .refused(403, "test_mode_read_only");
+    world.app.post(world.test(), &status, &json!({"status": "draft"})).await.read_only();
 }
 
 #[tokio::test]
 async fn a_deleted_agent_is_gone() {
     let world = World::bare().await;
-    let agent = world::draft_agent(&world, &world.workspace, &json!({})).await;
+    let agent = world.draft_agent(&json!({})).await;
     let answer = world.delete(&path(&agent)).await.expect(200);
     assert_eq!(answer, json!({"data": {"id": agent["id"], "deleted": true}}));
-    world.delete(&path(&agent)).await.refused(404, "not_found");
-    world.app.get(world.live(), &path(&agent)).await.refused(404, "not_found");
-    world.app.get(world.live(), &format!("{}/flow", path(&agent))).await.refused(404, "not_found");
+    world.delete(&path(&agent)).await.not_found();
+    world.fetch(&path(&agent)).await.not_found();
+    world.fetch(&format!("{}/flow", path(&agent))).await.not_found();
     assert_eq!(world.get("/v1/agents").await, json!({"data": []}));
 }
 
 #[tokio::test]
 async fn a_locked_agent_refuses_every_write() {
-    let app = TestApp::start().await;
-    let (workspace, other) = (app.workspace().await, app.workspace().await);
-    let agent = world::draft_agent(&app, &workspace, &json!({})).await;
+    let world = World::bare().await;
+    let other = world.neighbour().await;
+    let agent = world.draft_agent(&json!({})).await;
     let (status, flow) = (format!("{}/status", path(&agent)), format!("{}/flow", path(&agent)));
     let publish = format!("{flow}/publish");
-    let graph = app.get(&workspace.live, &flow).await.expect(200)["data"]["draft"].clone();
-    let lock = |workspace: &Workspace, what: &str| {
-        format!("/workspaces/{}/agents/{}/{what}", workspace.id, agent["id"].as_str().unwrap())
-    };
-    app.operator("POST", &lock(&other, "lock"), &Value::Null).await.refused(404, "not_found");
+    let graph = world.get(&flow).await["data"]["draft"].clone();
+    let path_of = |what: &str| format!("/agents/{}/{what}", agent["id"].as_str().unwrap());
+    let lock = async |of: &World, what: &str| of.operator("POST", &path_of(what), Value::Null).await;
+    lock(&other, "lock").await.not_found();
     for _ in 0..2 {
-        let answer = app.operator("POST", &lock(&workspace, "lock"), &Value::Null).await.expect(200);
+        let answer = lock(&world, "lock").await.expect(200);
         assert_eq!(answer["data"], json!({"id": agent["id"], "locked": true}));
-        app.put(&workspace.live, &path(&agent), &json!({"name": "x"})).await.refused(423, "agent_locked");
-        app.put(&workspace.live, &path(&agent), &json!({"channel": "chat"}))
-            .await
-            .refused(423, "agent_locked");
-        app.post(&workspace.live, &status, &json!({"status": "active"})).await.refused(423, "agent_locked");
-        app.put(&workspace.live, &flow, &json!({"graph": graph, "baseVersion": 9}))
-            .await
-            .refused(423, "agent_locked");
-        app.post(&workspace.live, &publish, &json!({})).await.refused(423, "agent_locked");
-        app.delete(&workspace.live, &path(&agent)).await.refused(423, "agent_locked");
+        world.put(&path(&agent), &json!({"name": "x"})).await.refused(423, "agent_locked");
+        world.put(&path(&agent), &json!({"channel": "chat"})).await.refused(423, "agent_locked");
+        world.post(&status, &json!({"status": "active"})).await.refused(423, "agent_locked");
+        world.put(&flow, &json!({"graph": graph, "baseVersion": 9})).await.refused(423, "agent_locked");
+        world.post(&publish, &json!({})).await.refused(423, "agent_locked");
+        world.delete(&path(&agent)).await.refused(423, "agent_locked");
     }
-    assert_eq!(app.get(&workspace.live, &path(&agent)).await.expect(200)["data"], agent);
-    app.get(&workspace.live, &flow).await.expect(200);
-    let answer = app.operator("POST", &lock(&workspace, "unlock"), &Value::Null).await.expect(200);
+    assert_eq!(world.get(&path(&agent)).await["data"], agent);
+    world.get(&flow).await;
+    let answer = lock(&world, "unlock").await.expect(200);
     assert_eq!(answer["data"], json!({"id": agent["id"], "locked": false}));
-    app.post(&workspace.live, &status, &json!({"status": "active"})).await.expect(200);
-    app.delete(&workspace.live, &path(&agent)).await.expect(200);
-    app.operator("POST", &lock(&workspace, "lock"), &Value::Null).await.refused(404, "not_found");
+    world.post(&status, &json!({"status": "active"})).await.expect(200);
+    world.delete(&path(&agent)).await.expect(200);
+    lock(&world, "lock").await.not_found();
 }
 
 #[tokio::test]
 async fn voices_and_languages() {
     let world = World::bare().await;
-    let data = world.app.get(&world.workspace.test, "/v1/voices").await.data(200);
+    let data = world.app.get(world.test(), "/v1/voices").await.data(200);
     let voices = data["voices"].as_array().unwrap();
     assert_eq!(
         voices.iter().map(|voice| voice["gender"].as_str().unwrap()).collect::<Vec<_>>(),
@@ -377,20 +356,21 @@ async fn voices_and_languages() {
         .collect();
     assert_eq!(codes, ["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"]);
     for voice in voices {
-        world::draft_agent(&world, &world.workspace, &json!({"voice": voice["id"]})).await;
+        world.draft_agent(&json!({"voice": voice["id"]})).await;
     }
     for code in codes {
-        world::draft_agent(&world, &world.workspace, &json!({"language": code})).await;
+        world.draft_agent(&json!({"language": code})).await;
     }
 }
 
 #[tokio::test]
 async fn webhook_tools() {
-    let app = TestApp::start_with(|config| config.allow_insecure_webhooks = false).await;
-    let (workspace, other) = (app.workspace().await, app.workspace().await);
-    let tools = format!("/workspaces/{}/tools", workspace.id);
+    let world = World::bare_with(|config| config.allow_insecure_webhooks = false).await;
+    let other = world.neighbour().await;
+    let tools = format!("/workspaces/{}/tools", world.workspace.id);
     let tool = |config: Value| json!({"type": "webhook", "name": "Balance", "description": "Looks up the balance.", "config": config});
-    let made = app
+    let made = world
+        .app
         .operator(
             "POST",
             &tools,
@@ -407,13 +387,13 @@ async fn webhook_tools() {
         made,
         json!({"id": id, "type": "webhook", "name": "Balance", "description": "Looks up the balance."})
     );
-    let listed = app.get(&workspace.test, "/v1/tools").await.data(200);
+    let listed = world.app.get(world.test(), "/v1/tools").await.data(200);
     let kinds: Vec<&str> =
         listed.as_array().unwrap().iter().map(|tool| tool["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["transfer_to_human", "end_call", "chatapp_message", "webhook"]);
     assert_eq!(listed[3], made);
-    assert_eq!(app.operator("GET", &tools, &Value::Null).await.expect(200)["data"], listed);
-    assert_eq!(app.get(&other.live, "/v1/tools").await.expect(200)["data"].as_array().unwrap().len(), 3);
+    assert_eq!(world.app.operator("GET", &tools, &Value::Null).await.expect(200)["data"], listed);
+    assert_eq!(other.get("/v1/tools").await["data"].as_array().unwrap().len(), 3);
 
     for (body, field) in [
         (tool(json!({})), "config.url"),
@@ -427,68 +407,61 @@ async fn webhook_tools() {
         (json!({"type": "end_call", "name": "x", "config": {"url": "https://crm.example.com/"}}), "type"),
         (json!({"type": "webhook", "name": "", "config": {"url": "https://crm.example.com/"}}), "name"),
     ] {
-        names_field(&app.operator("POST", &tools, &body).await.refused(400, "invalid_request"), field);
+        world.app.operator("POST", &tools, &body).await.invalid_field(field);
     }
 
     // Stored encrypted, and readable by who calls it.
-    let (tenant, tool_id) = (workspace.id.parse().unwrap(), id.parse().unwrap());
-    let config = dastak::app::tool_calls::webhook(app.app(), tenant, tool_id).await.unwrap().unwrap();
+    let (tenant, tool_id) = (world.tenant(), id.parse().unwrap());
+    let config = dastak::app::tool_calls::webhook(world.app(), tenant, tool_id).await.unwrap().unwrap();
     assert_eq!(
         (config.url.as_str(), config.method.as_str(), config.timeout_seconds),
         ("https://crm.example.com/balance", "POST", 8)
     );
     let (_, sealed) =
-        app.app().store.of(tenant).read(move |tx| store::tools::get(tx, tool_id)).await.unwrap().unwrap();
+        world.app().store.of(tenant).read(move |tx| store::tools::get(tx, tool_id)).await.unwrap().unwrap();
     assert!(!sealed.contains("hush"));
 
-    let agent = world::draft_agent(&app, &workspace, &json!({"toolIds": [id]})).await;
-    let foreign = app.post(&other.live, "/v1/agents", &json!({"name": "x", "toolIds": [id]})).await;
-    names_field(&foreign.refused(400, "invalid_request"), "toolIds[0]");
+    let agent = world.draft_agent(&json!({"toolIds": [id]})).await;
+    let foreign = other.post("/v1/agents", &json!({"name": "x", "toolIds": [id]})).await;
+    foreign.invalid_field("toolIds[0]");
     let deleting = format!("{tools}/{id}");
-    app.operator("DELETE", &format!("/workspaces/{}/tools/{id}", other.id), &Value::Null)
-        .await
-        .refused(404, "not_found");
-    let gone = app.operator("DELETE", &deleting, &Value::Null).await.expect(200);
+    other.operator("DELETE", &format!("/tools/{id}"), Value::Null).await.not_found();
+    let gone = world.app.operator("DELETE", &deleting, &Value::Null).await.expect(200);
     assert_eq!(gone["data"], json!({"id": id, "deleted": true}));
-    app.operator("DELETE", &deleting, &Value::Null).await.refused(404, "not_found");
+    world.app.operator("DELETE", &deleting, &Value::Null).await.not_found();
     // Its flow is not ready now, and the other settings can still change.
-    let refused = app
-        .post(&workspace.live, &format!("{}/status", path(&agent)), &json!({"status": "active"}))
+    let refused = world
+        .post(&format!("{}/status", path(&agent)), &json!({"status": "active"}))
         .await
         .refused(422, "flow_not_ready");
     assert_eq!(refused["meta"]["issues"][0]["code"], "unknown_tool", "{refused}");
-    app.put(&workspace.live, &path(&agent), &json!({"name": "y"})).await.expect(200);
-    app.put(&workspace.live, &path(&agent), &json!({"toolIds": []})).await.expect(200);
-    app.post(&workspace.live, &format!("{}/status", path(&agent)), &json!({"status": "active"}))
-        .await
-        .expect(200);
+    world.put(&path(&agent), &json!({"name": "y"})).await.expect(200);
+    world.put(&path(&agent), &json!({"toolIds": []})).await.expect(200);
+    world.post(&format!("{}/status", path(&agent)), &json!({"status": "active"})).await.expect(200);
 }
 
 #[tokio::test]
 async fn compliance_packs() {
-    let app = TestApp::start().await;
-    let (workspace, other) = (app.workspace().await, app.workspace().await);
-    let packs = format!("/workspaces/{}/compliance-packs", workspace.id);
+    let world = World::bare().await;
+    let other = world.neighbour().await;
     let body = json!({
         "name": "Ours", "hours": [{"days": [0, 1, 2, 3, 4], "from": "10:00", "to": "18:30"}, {"days": [5], "from": "10:00", "to": "24:00"}],
         "holidays": ["2026-12-25"], "caps": {"perDay": 2, "perWeek": 5}, "requireConsent": true, "families": ["lending"],
     });
-    let made = app.operator("POST", &packs, &body).await.data(201);
+    let made = world.operator("POST", "/compliance-packs", body.clone()).await.data(201);
     let id = made["id"].as_str().unwrap().to_owned();
     assert!(id.starts_with("cpk_"));
     for (name, value) in body.as_object().unwrap() {
         assert_eq!(made[name], *value);
     }
-    assert_eq!(app.operator("GET", &packs, &Value::Null).await.expect(200)["data"], json!([made]));
-    let others = format!("/workspaces/{}/compliance-packs", other.id);
-    assert_eq!(app.operator("GET", &others, &Value::Null).await.expect(200)["data"], json!([]));
+    world.operator("GET", "/compliance-packs", Value::Null).await.expect(200).shows(json!({"data": [made]}));
+    let others = format!("/workspaces/{}/compliance-packs", other.workspace.id);
+    assert_eq!(world.app.operator("GET", &others, &Value::Null).await.expect(200)["data"], json!([]));
     let least =
         json!({"name": "Least", "hours": [{"days": [6], "from": "10:00", "to": "11:00"}], "colour": "blue"});
-    let least = app.operator("POST", &packs, &least).await.data(201);
-    assert_eq!(
-        (&least["holidays"], &least["requireConsent"], &least["families"], least.get("colour")),
-        (&json!([]), &json!(false), &json!([]), None)
-    );
+    let least = world.operator("POST", "/compliance-packs", least.clone()).await.data(201);
+    least.shows(json!({"holidays": [], "requireConsent": false, "families": []}));
+    assert_eq!(least.get("colour"), None);
     for (change, field) in [
         (json!({"name": ""}), "name"),
         (json!({"hours": []}), "hours"),
@@ -502,11 +475,11 @@ async fn compliance_packs() {
     ] {
         let mut wrong = body.clone();
         wrong.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
-        names_field(&app.operator("POST", &packs, &wrong).await.refused(400, "invalid_request"), field);
+        world.operator("POST", "/compliance-packs", wrong.clone()).await.invalid_field(field);
     }
 
-    let (tenant, foreign, reference) = (workspace.id.parse().unwrap(), other.id.parse().unwrap(), id.clone());
-    let read = app.app().store.read(move |tx| {
+    let (tenant, foreign, reference) = (world.tenant(), other.tenant(), id.clone());
+    let read = world.app().store.read(move |tx| {
         let resolve = dastak::app::compliance_packs::resolve;
         Ok::<_, dastak::app::Failure>((
             resolve(&mut tx.of(tenant), &reference)?,

@@ -6,7 +6,8 @@ use domain::time::{HOUR, SECOND, Timestamp};
 use serde_json::{Value, json};
 use store::calls::CallRow;
 
-use crate::world::{self, World};
+use crate::shows::Shows;
+use crate::world::World;
 
 async fn figures(world: &World, query: &str) -> Value {
     world.data(&format!("/v1/analytics/calls{query}")).await
@@ -15,7 +16,7 @@ async fn figures(world: &World, query: &str) -> Value {
 #[tokio::test]
 async fn a_workspace_without_calls() {
     let world = World::open().await;
-    world.placed(&world.workspace.test, "1234").await;
+    world.placed(world.test(), "1234").await;
     world.place(world.live(), "2222").await.refused(422, "call_blocked");
     world.place(world.live(), "6666").await.refused(502, "call_not_placed");
     let totals = json!({
@@ -24,18 +25,18 @@ async fn a_workspace_without_calls() {
     });
     let expected = json!({"totals": totals, "byOutcome": {}, "byEndCause": {}, "perDay": [], "agents": [], "byLanguage": [], "sentiment": []});
     assert_eq!(figures(&world, "").await, expected);
-    let seen = world.app.get(&world.workspace.test, "/v1/analytics/calls").await.expect(200);
+    let seen = world.app.get(world.test(), "/v1/analytics/calls").await.expect(200);
     assert_eq!(seen["data"], expected);
     let change = json!({"features": {"analytics": false}});
-    world.operator("PATCH", "", change).await.expect(200);
-    world.app.get(world.live(), "/v1/analytics/calls").await.refused(403, "plan_feature_locked");
+    world.change(&change).await;
+    world.fetch("/v1/analytics/calls").await.refused(403, "plan_feature_locked");
 }
 
 #[tokio::test]
 async fn figures_of_two_days_and_two_agents() {
     let world = World::open().await;
     let live = world.workspace.live.clone();
-    let hindi = world::agent(&world, &world.workspace, &json!({"name": "Meera", "language": "hi"})).await;
+    let hindi = world.agent(&json!({"name": "Meera", "language": "hi"})).await;
     for digits in ["1234", "1111", "3333", "9999"] {
         world.place(&live, digits).await;
     }
@@ -71,21 +72,15 @@ async fn figures_of_two_days_and_two_agents() {
     }
     world.advance(9).await;
     let later = figures(&world, "").await;
-    assert_eq!(
-        (&later["totals"]["answered"], &later["perDay"][1]["talkSeconds"]),
-        (&json!(5), &json!(8)),
-        "what changed is seen at once"
-    );
+    // What changed is seen at once.
+    later.shows(json!({"totals.answered": 5, "perDay[1].talkSeconds": 8}));
     let one = figures(&world, &format!("?agentId={hindi}&to={}", world.at(3600))).await;
-    assert_eq!(
-        (&one["totals"]["calls"], &one["byLanguage"]),
-        (&json!(1), &json!([{"language": "hi", "count": 1}]))
-    );
+    one.shows(json!({"totals.calls": 1, "byLanguage": [{"language": "hi", "count": 1}]}));
     let part = figures(&world, &format!("?from={}&to={}", world.at(1), world.at(65))).await;
     assert_eq!((&part["totals"]["calls"], &part["totals"]["peakConcurrency"]), (&json!(1), &json!(1)));
     assert_eq!(figures(&world, "?agentId=agt_x").await["totals"]["calls"], 0);
-    world.app.get(&live, "/v1/analytics/calls?from=monday").await.refused(400, "invalid_request");
-    let of_test = world.app.get(&world.workspace.test, "/v1/analytics/calls").await.data(200);
+    world.app.get(&live, "/v1/analytics/calls?from=monday").await.invalid();
+    let of_test = world.app.get(world.test(), "/v1/analytics/calls").await.data(200);
     let shown = (&of_test["totals"]["calls"], &of_test["agents"], &of_test["perDay"]);
     assert_eq!(shown, (&json!(0), &json!([]), &json!([])), "a test key sees no live call");
 }
@@ -155,10 +150,7 @@ async fn blocked_campaign_dials_declined_calls_and_calls_without_an_agent() {
     });
     inserted.await.unwrap();
     let all = figures(&world, "").await;
-    assert_eq!(
-        (&all["totals"]["calls"], &all["totals"]["blockedCalls"], &all["totals"]["declinedCalls"]),
-        (&json!(2), &json!(1), &json!(1))
-    );
+    all["totals"].shows(json!({"calls": 2, "blockedCalls": 1, "declinedCalls": 1}));
     assert_eq!(all["sentiment"], json!([{"sentiment": "neutral", "count": 2}]));
     let rows: Vec<_> = all["agents"]
         .as_array()
@@ -169,10 +161,7 @@ async fn blocked_campaign_dials_declined_calls_and_calls_without_an_agent() {
     assert_eq!(json!(rows), json!([[world.agent, "Asha", 1, 0], [null, null, 0, 1]]));
     assert_eq!(all["agents"][1]["sentiment"], json!([{"sentiment": "neutral", "count": 1}]));
     let of_campaign = figures(&world, &format!("?campaignId={campaign}")).await;
-    assert_eq!(
-        (&of_campaign["totals"]["calls"], &of_campaign["totals"]["blockedCalls"]),
-        (&json!(1), &json!(1))
-    );
+    of_campaign["totals"].shows(json!({"calls": 1, "blockedCalls": 1}));
     let found = world.get(&format!("/v1/calls?campaignId={campaign}&state=blocked")).await;
     assert_eq!(found["data"].as_array().unwrap().len(), 1);
     let inbound = world.get("/v1/calls?direction=inbound").await;
@@ -184,7 +173,7 @@ async fn quiet_hours_are_packed_without_being_asked() {
     let world = World::open().await;
     world.placed(world.live(), "1234").await;
     world.advance(12).await;
-    let stale = || async { world.app().store.read(store::analytics::oldest_change).await.unwrap() };
+    let stale = || async { world.stored(store::analytics::oldest_change).await };
     assert_eq!(stale().await, Some(world.noon.plus(10 * SECOND)));
     world.advance(600).await;
     assert_eq!(stale().await, None);

@@ -1,8 +1,8 @@
 //! The app in a box.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use api::operations;
@@ -10,10 +10,12 @@ use bytes::Bytes;
 use dastak::app::after_call::Ports;
 use dastak::app::calls::Carriers;
 use dastak::config::{Config, Values};
+use dastak::runtime::files::make_folder;
 use dastak::service::Service;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use providers::guarded_client::{GuardedClient, Limits, Policy, Request, SystemResolver};
 use serde_json::{Value, json};
+use store::{DbError, Tx};
 
 use crate::closed;
 
@@ -50,7 +52,38 @@ impl Answer {
         self.json
     }
 
-    /// The same; its `data`.
+    #[track_caller]
+    pub fn not_found(self) -> Value {
+        self.refused(404, "not_found")
+    }
+
+    #[track_caller]
+    pub fn conflict(self) -> Value {
+        self.refused(409, "conflict")
+    }
+
+    /// A test key may not write here.
+    #[track_caller]
+    pub fn read_only(self) -> Value {
+        self.refused(403, "test_mode_read_only")
+    }
+
+    /// The request is not valid.
+    #[track_caller]
+    pub fn invalid(self) -> Value {
+        self.refused(400, "invalid_request")
+    }
+
+    /// The request is not valid because of this field, with which the message begins.
+    #[track_caller]
+    pub fn invalid_field(self, field: &str) -> Value {
+        let answer = self.invalid();
+        assert_eq!(answer["meta"]["field"], field, "{answer}");
+        assert!(answer["error"].as_str().unwrap().starts_with(field), "{answer}");
+        answer
+    }
+
+    /// The status must be this one; its `data`.
     #[track_caller]
     pub fn data(self, status: u16) -> Value {
         self.expect(status)["data"].take()
@@ -73,6 +106,11 @@ impl Answer {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 }
+
+/// Why a transaction of a test failed.
+pub trait Fault: From<DbError> + std::fmt::Debug + Send + 'static {}
+
+impl<E: From<DbError> + std::fmt::Debug + Send + 'static> Fault for E {}
 
 /// A workspace with a key of each mode, all scopes.
 #[derive(Debug, Clone)]
@@ -137,25 +175,42 @@ async fn fresh_database() -> String {
 }
 
 /// A database with the newest schema and nothing in it. Copying it takes much less time than each step of the
-/// schema again; `tests/process` starts from an empty database.
+/// schema again (half of what a test costs); `tests/process` starts from an empty database.
 static TEMPLATE: tokio::sync::OnceCell<String> = tokio::sync::OnceCell::const_new();
 
 /// Brings a database up to date in a process of its own: nobody may be connected to a template.
 fn migrate(url: &str) {
-    let folder = std::env::temp_dir().join("dastak-tests").join(unique());
-    let done = std::process::Command::new(env!("CARGO_BIN_EXE_dastak"))
-        .arg("migrate")
-        .env("DASTAK_DATA", &folder)
-        .env("DASTAK_DATABASE_URL", url)
-        .output()
-        .expect("the program");
+    let folder = temporary_folder();
+    run_migrate(&folder, Some(url));
     let _ = std::fs::remove_dir_all(&folder);
+}
+
+fn run_migrate(folder: &Path, url: Option<&str>) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dastak"));
+    command.arg("migrate").env("DASTAK_DATA", folder).envs(url.map(|url| ("DASTAK_DATABASE_URL", url)));
+    let done = command.output().expect("the program");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// The same as a file of SQLite.
+static TEMPLATE_FILE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let folder = temporary_folder();
+    run_migrate(&folder, None);
+    let copy = folder.join("template.db");
+    std::fs::write(&copy, "").expect("a file");
+    store::db::backup_sqlite(&folder.join("dastak.db"), &copy).expect("a template");
+    let bytes = std::fs::read(&copy).expect("the template");
+    let _ = std::fs::remove_dir_all(&folder);
+    bytes
+});
+
+fn temporary_folder() -> PathBuf {
+    std::env::temp_dir().join("dastak-tests").join(unique())
 }
 
 /// Settings of a test: a fresh store of the engine under test, a free port, a manual clock, the sandbox
 /// carrier.
-pub async fn settings(folder: &std::path::Path) -> Config {
+pub async fn settings(folder: &Path) -> Config {
     let mut values = Values::default();
     let mut set = |name: &str, text: String| values.add_text(name, text, "the test").expect("a setting");
     set("data", folder.display().to_string());
@@ -184,7 +239,10 @@ pub async fn settings(folder: &std::path::Path) -> Config {
             // The server of the tests acknowledges before it has written.
             set("telephony.may_dial_twice_after_failover", "true".into());
         }
-        Ok("sqlite") | Err(_) => {}
+        Ok("sqlite") | Err(_) => {
+            make_folder(folder).expect("the data folder");
+            std::fs::write(folder.join("dastak.db"), &*TEMPLATE_FILE).expect("a store");
+        }
         Ok(other) => panic!("TEST_ENGINE is sqlite or postgres, not {other}"),
     }
     let mut config = values.config(false).expect("settings");
@@ -198,7 +256,7 @@ impl TestApp {
     }
 
     pub async fn start_with(change: impl FnOnce(&mut Config)) -> Self {
-        let folder = std::env::temp_dir().join("dastak-tests").join(unique());
+        let folder = temporary_folder();
         let mut config = settings(&folder).await;
         change(&mut config);
         let carriers = Carriers::of(&config);
@@ -207,7 +265,7 @@ impl TestApp {
 
     /// A service whose live calls go to this carrier.
     pub async fn start_over(live: Arc<dyn domain::ports::Carrier>) -> Self {
-        let folder = std::env::temp_dir().join("dastak-tests").join(unique());
+        let folder = temporary_folder();
         let config = settings(&folder).await;
         let carriers = Carriers { live: Some(live), ..Carriers::of(&config) };
         Self::start_config(config, carriers, folder).await
@@ -219,7 +277,7 @@ impl TestApp {
         change: impl FnOnce(&mut Config),
         ports: impl FnOnce(&mut Ports),
     ) -> Self {
-        let folder = std::env::temp_dir().join("dastak-tests").join(unique());
+        let folder = temporary_folder();
         let mut config = settings(&folder).await;
         change(&mut config);
         let carriers = Carriers { live: Some(live), ..Carriers::of(&config) };
@@ -250,6 +308,22 @@ impl TestApp {
     /// The use cases and the store behind the API.
     pub fn app(&self) -> &Arc<dastak::app::App> {
         &self.service.as_ref().expect("running").app
+    }
+
+    /// What a read of the store finds.
+    pub async fn stored<T: Send + 'static, E: Fault>(
+        &self,
+        read: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> T {
+        self.app().store.read(read).await.expect("a read")
+    }
+
+    /// Changes the store past the service.
+    pub async fn store<T: Send + 'static, E: Fault>(
+        &self,
+        write: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> T {
+        self.app().store.tx(write).await.expect("a write")
     }
 
     /// Stops the service in order and starts it again on the same store.

@@ -15,9 +15,8 @@ use serde_json::{Value, json};
 
 use crate::after_call::{Held, Line, Shelf, talk};
 use crate::app::{TestApp, needs_sqlite};
-use crate::cloud::{self, NUMBER};
 use crate::knowledge;
-use crate::world;
+use crate::world::World;
 
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\nThe customer's picture.";
 
@@ -51,7 +50,6 @@ fn beside(config: &Config, name: &str) -> PathBuf {
 
 /// Everything that a restore has to bring back, in a service that works.
 struct Scene {
-    held: Held,
     tool: String,
     base: String,
     recorded: String,
@@ -67,23 +65,21 @@ fn recorded(file: &Path, text: String) -> Report {
 }
 
 impl Scene {
-    async fn open() -> Self {
+    async fn open() -> (Held, Self) {
         let app = TestApp::start_ports(Arc::new(Line), |_| (), |_| ()).await;
         // The shelf is not used: objects are files of the data folder.
         let held = Held::open_in(app, Arc::new(Shelf::default())).await;
-        let (app, workspace) = (&held.app, &held.workspace);
         let config = json!({"url": "https://tools.example/x", "headers": {"x-secret": "of the tool"}});
         let body = json!({"type": "webhook", "name": "look_up", "description": "Looks up", "config": config});
-        let tool =
-            app.operator("POST", &format!("/workspaces/{}/tools", workspace.id), &body).await.expect(201);
-        let base = knowledge::base(app, workspace).await;
-        knowledge::add(app, workspace, &base, Some("Hours"), "The shop opens at nine.").await;
+        let tool = held.operator("POST", "/tools", body.clone()).await.expect(201);
+        let base = held.knowledge_base().await;
+        knowledge::add(&held, &base, Some("Hours"), "The shop opens at nine.").await;
         let recorded_call =
             held.held(|held, call| recorded(&held.spooled(call), format!("RIFF the voice of {call}"))).await;
         let path = format!("/v1/calls/{recorded_call}");
-        app.until(&workspace.live, &path, |call| call["data"]["recordingUrl"].is_string()).await;
+        held.until(held.live(), &path, |call| call["data"]["recordingUrl"].is_string()).await;
         // The object store takes nothing for a while: this one stays a file of the node.
-        let unfinished = app.app().config.data.join(".unfinished");
+        let unfinished = held.app().config.data.join(".unfinished");
         std::fs::remove_dir_all(&unfinished).unwrap();
         std::fs::write(&unfinished, "no folder").unwrap();
         let unsent =
@@ -93,62 +89,54 @@ impl Scene {
         std::fs::create_dir(&unfinished).unwrap();
         let media = Self::picture(&held).await;
         let tool = tool["data"]["id"].as_str().unwrap().to_owned();
-        Self { tool, base, recorded: recorded_call, unsent, media, held }
+        (held, Self { tool, base, recorded: recorded_call, unsent, media })
     }
 
     /// A picture that a customer has sent; the path of its bytes.
     async fn picture(held: &Held) -> String {
-        let (app, workspace) = (&held.app, &held.workspace);
-        cloud::put(app, &workspace.id, &json!({"provider": "sandbox"})).await.expect(200);
-        let body = json!({"number": NUMBER, "displayName": "Acme"});
-        let number = cloud::bind(app, &workspace.id, &body).await.expect(201);
+        let number = held.connect_sandbox().await;
         let media = json!({"type": "image", "mimeType": "image/png", "data": STANDARD.encode(PICTURE)});
-        let body = json!({"phoneNumberId": number["data"]["phoneNumberId"], "from": "+919812399991", "media": media});
-        app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
-        let listed = app
-            .until(&workspace.live, "/v1/chatapp/messages", |listed| {
+        let body = json!({"phoneNumberId": number, "from": "+919812399991", "media": media});
+        held.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
+        let listed = held
+            .until(held.live(), "/v1/chatapp/messages", |listed| {
                 listed["data"].as_array().is_some_and(|all| !all.is_empty())
             })
             .await;
         let path = format!("/v1/chatapp/messages/{}/media", listed["data"][0]["messageId"].as_str().unwrap());
         for _ in 0..100 {
-            if app.get(&workspace.live, &path).await.status == 200 {
+            if held.fetch(&path).await.status == 200 {
                 return path;
             }
-            app.advance(1).await;
+            held.advance(1).await;
         }
         panic!("the picture was never fetched");
     }
 
     /// All of it is there, in another service.
-    async fn is_in(&self, app: &TestApp) {
-        let workspace = &self.held_workspace();
-        app.get(&workspace.live, "/v1/me").await.expect(200);
-        let tool = tool_calls::webhook(app.app(), workspace.id.parse().unwrap(), self.tool.parse().unwrap());
+    async fn is_in(&self, world: &World) {
+        world.get("/v1/me").await;
+        let tool = tool_calls::webhook(world.app(), world.tenant(), self.tool.parse().unwrap());
         let config = serde_json::to_value(tool.await.unwrap().unwrap()).unwrap();
         assert_eq!(config["headers"]["x-secret"], "of the tool", "sealed secrets open");
         for call in [&self.recorded, &self.unsent] {
             let path = format!("/v1/calls/{call}");
             let detail =
-                app.until(&workspace.live, &path, |call| call["data"]["recordingUrl"].is_string()).await;
+                world.until(world.live(), &path, |call| call["data"]["recordingUrl"].is_string()).await;
             let link =
-                detail["data"]["recordingUrl"].as_str().unwrap().strip_prefix(&app.url).unwrap().to_owned();
-            let sound = app.send("GET", &link, None, &[], bytes::Bytes::new()).await;
+                detail["data"]["recordingUrl"].as_str().unwrap().strip_prefix(&world.url).unwrap().to_owned();
+            let sound = world.send("GET", &link, None, &[], bytes::Bytes::new()).await;
             assert_eq!((sound.status, sound.text), (200, format!("RIFF the voice of {call}")));
         }
-        let picture = app.get(&workspace.live, &self.media).await;
+        let picture = world.fetch(&self.media).await;
         assert_eq!((picture.status, picture.text), (200, String::from_utf8_lossy(PICTURE).into_owned()));
-    }
-
-    fn held_workspace(&self) -> crate::app::Workspace {
-        self.held.workspace.clone()
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_that_was_made_amid_work_is_restored_and_serves() {
-    let mut scene = Scene::open().await;
-    let (config, workspace) = (scene.held.app().config.clone(), scene.held_workspace());
+    let (held, scene) = Scene::open().await;
+    let config = held.app().config.clone();
     let folder = beside(&config, "backup");
     // Somebody works meanwhile.
     let made = tokio::sync::Notify::new();
@@ -156,7 +144,7 @@ async fn a_backup_that_was_made_amid_work_is_restored_and_serves() {
         let mut number = 0;
         loop {
             let body = json!({"externalRef": format!("r{number}"), "phone": format!("98{:08}", 10_000_000 + number)});
-            scene.held.app.post(&workspace.live, "/v1/contacts", &body).await.expect(201);
+            held.post("/v1/contacts", &body).await.expect(201);
             number += 1;
             if number == 3 {
                 made.notify_one();
@@ -173,16 +161,14 @@ async fn a_backup_that_was_made_amid_work_is_restored_and_serves() {
     };
     assert!(done, "{said}");
     // What comes afterwards is lost, where the store is part of the backup.
-    knowledge::add(&scene.held.app, &workspace, &scene.base, Some("Rain"), "Umbrellas are at the door.")
-        .await;
+    knowledge::add(&held, &scene.base, Some("Rain"), "Umbrellas are at the door.").await;
     let (again, said) = backup(&config, &folder).await;
     assert!(!again && said.contains("is not empty"), "{said}");
     let (done, said) = restore(&config, &folder, &config.data).await;
     assert!(!done && said.contains("has an installation already"), "{said}");
-    let token = scene.held.operator_token.clone();
-    let app = std::mem::replace(&mut scene.held.app, TestApp::start().await);
-    let now = app.now().await;
-    let (config, place) = app.stop().await;
+    let (token, now) = (held.operator_token.clone(), held.now().await);
+    let mut stopped = held.world.stop().await;
+    let (config, place) = (stopped.config.clone(), stopped.folder.clone());
 
     // A file that was altered is refused, and leaves nothing behind.
     let target = beside(&config, "restored");
@@ -220,16 +206,17 @@ async fn a_backup_that_was_made_amid_work_is_restored_and_serves() {
     }
     std::fs::remove_dir_all(&place).unwrap();
 
-    let app = TestApp::start_again_ports((restored, target), Arc::new(Line), |_| ()).await;
-    app.set_clock(&now).await;
+    (stopped.config, stopped.folder) = (restored, target);
+    let world = stopped.start_ports(Arc::new(Line), |_| ()).await;
+    world.set_clock(&now).await;
     // The recording that could not be stored is tried again.
-    app.advance(3600).await;
-    assert_eq!(app.operator_token, token, "the operator token is that of the backup");
-    scene.is_in(&app).await;
-    assert_eq!(knowledge::found(&app, &workspace.live, &scene.base, "opens").await.len(), 1);
-    let log = app.operator("GET", "/log", &Value::Null).await.expect(200);
+    world.advance(3600).await;
+    assert_eq!(world.operator_token, token, "the operator token is that of the backup");
+    scene.is_in(&world).await;
+    assert_eq!(knowledge::found(&world, world.live(), &scene.base, "opens").await.len(), 1);
+    let log = world.app.operator("GET", "/log", &Value::Null).await.expect(200);
     assert!(log["data"].as_array().unwrap().iter().any(|line| line["operation"] == "restoreBackup"), "{log}");
-    world::agent(&app, &workspace, &json!({"systemPrompt": "Work goes on."})).await;
+    world.agent(&json!({"systemPrompt": "Work goes on."})).await;
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -238,32 +225,31 @@ async fn a_backup_that_was_made_amid_work_is_restored_and_serves() {
 #[tokio::test]
 async fn an_index_of_a_lost_state_never_answers_on_sqlite() {
     needs_sqlite();
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = knowledge::base(&app, &workspace).await;
-    knowledge::add(&app, &workspace, &base, Some("Hours"), "The shop opens at nine.").await;
-    let data = app.app().config.data.clone();
+    let world = World::bare().await;
+    let base = world.knowledge_base().await;
+    knowledge::add(&world, &base, Some("Hours"), "The shop opens at nine.").await;
+    let data = world.app().config.data.clone();
     let copy = data.join("copy.db");
     std::fs::write(&copy, "").unwrap();
     store::db::backup_sqlite(&data.join("dastak.db"), &copy).unwrap();
-    knowledge::add(&app, &workspace, &base, Some("Rain"), "Umbrellas are at the door.").await;
-    assert_eq!(knowledge::found(&app, &workspace.live, &base, "umbrellas").await.len(), 1);
-    let (config, place) = app.stop().await;
+    knowledge::add(&world, &base, Some("Rain"), "Umbrellas are at the door.").await;
+    assert_eq!(knowledge::found(&world, world.live(), &base, "umbrellas").await.len(), 1);
+    let stopped = world.stop().await;
     std::fs::rename(&copy, data.join("dastak.db")).unwrap();
     for rest in ["dastak.db-wal", "dastak.db-shm"] {
         std::fs::remove_file(data.join(rest)).ok();
     }
-    let app = TestApp::start_again((config, place)).await;
+    let world = stopped.start().await;
     // As many changes as the lost state had, so a count of changes would not tell them apart.
-    knowledge::add(&app, &workspace, &base, Some("Fees"), "Delivery costs fifty rupees.").await;
+    knowledge::add(&world, &base, Some("Fees"), "Delivery costs fifty rupees.").await;
     assert_eq!(
-        knowledge::found(&app, &workspace.live, &base, "umbrellas").await,
+        knowledge::found(&world, world.live(), &base, "umbrellas").await,
         Vec::<String>::new(),
         "another document's text is no answer"
     );
     assert_eq!(
-        knowledge::found(&app, &workspace.live, &base, "delivery").await,
+        knowledge::found(&world, world.live(), &base, "delivery").await,
         ["Delivery costs fifty rupees."]
     );
-    assert_eq!(knowledge::found(&app, &workspace.live, &base, "opens").await.len(), 1);
+    assert_eq!(knowledge::found(&world, world.live(), &base, "opens").await.len(), 1);
 }

@@ -10,8 +10,8 @@ use domain::ports::{Analysis, Chosen};
 use serde_json::{Value, json};
 
 use crate::after_call::{Held, Reader, talk};
-use crate::app::{TestApp, Workspace};
-use crate::world::{self, World, leads_to};
+use crate::shows::Shows;
+use crate::world::{World, leads_to};
 
 /// A workspace with a campaign, an agent that answers its number, a carrier that the test plays, and perhaps a
 /// model.
@@ -59,7 +59,7 @@ impl Kit {
 
     pub async fn rings_for(&self, campaign: &str, digits: &str) -> String {
         let call = self.held.world.placed(self.live(), digits).await;
-        belongs_to(self, &self.workspace, &call, campaign).await;
+        belongs_to(&self, &call, campaign).await;
         call
     }
 
@@ -88,7 +88,7 @@ impl Kit {
     /// An agent that answers the workspace's number, and that number.
     async fn reception(&self) -> (String, String) {
         let agent = self.agent(&json!({"systemPrompt": "You are Asha.", "direction": "inbound"})).await;
-        let number = world::answers_number(&self.app, &self.workspace, &agent).await;
+        let number = self.answers_number(&agent).await;
         (agent, number)
     }
 
@@ -102,47 +102,38 @@ impl Kit {
         }
         let tenant = self.tenant();
         let wrong: Vec<String> = self
-            .app()
-            .store
-            .read(move |tx| {
+            .stored(move |tx| {
                 tx.all(
                     "select c.slug from board_columns c where c.workspace = ?1 and c.reached <> \
                      (select count(*) from board_cards k where k.column_id = c.id and k.reached = 1)",
                     store::params![tenant],
                 )
             })
-            .await
-            .map_err(|why: store::DbError| why)
-            .unwrap();
+            .await;
         assert!(wrong.is_empty(), "reached of {wrong:?}");
     }
 }
 
 /// Makes a call that has just begun to ring one of a campaign.
-pub async fn belongs_to(app: &TestApp, workspace: &Workspace, call: &str, campaign: &str) {
-    let (id, tenant): (Id<Call>, _) = (call.parse().unwrap(), workspace.id.parse().unwrap());
-    let (campaign, env): (Id<Campaign>, _) = (campaign.parse().unwrap(), app.app().call_env());
+pub async fn belongs_to(world: &World, call: &str, campaign: &str) {
+    let (id, tenant): (Id<Call>, _) = (call.parse().unwrap(), world.tenant());
+    let (campaign, env): (Id<Campaign>, _) = (campaign.parse().unwrap(), world.app().call_env());
     let of_campaign = move |tx: &mut store::Tx<'_>| {
         let sql = "update calls set campaign = ?3 where workspace = ?1 and id = ?2";
         tx.exec(sql, store::params![tenant, id, campaign])?;
         let row = store::calls::find(&mut tx.of(tenant), id)?.expect("the call");
         ::boards::call_fact(tx, &env, &row, Fact::Ringing)
     };
-    app.app().store.tx(of_campaign).await.unwrap();
+    world.store(of_campaign).await;
 }
 
 /// Brings a person onto the board of a campaign; the ids of board and card.
-pub async fn with_a_card(
-    app: &TestApp,
-    workspace: &Workspace,
-    agent: &str,
-    campaign: &str,
-) -> (String, String) {
+pub async fn with_a_card(world: &World, agent: &str, campaign: &str) -> (String, String) {
     let order = json!({"agentId": agent, "toNumber": "+919812307000"});
-    let call = app.post(&workspace.live, "/v1/calls", &order).await.expect(200);
-    belongs_to(app, workspace, call["interactionId"].as_str().unwrap(), campaign).await;
-    let board = app.get(&workspace.live, &format!("/v1/campaigns/{campaign}/board")).await.expect(200);
-    let cards = app.get(&workspace.live, &format!("/v1/campaigns/{campaign}/board/cards")).await.expect(200);
+    let call = world.post("/v1/calls", &order).await.expect(200);
+    belongs_to(world, call["interactionId"].as_str().unwrap(), campaign).await;
+    let board = world.get(&format!("/v1/campaigns/{campaign}/board")).await;
+    let cards = world.get(&format!("/v1/campaigns/{campaign}/board/cards")).await;
     let id = |value: &Value| value.as_str().expect("an id").to_owned();
     (id(&board["data"]["boardId"]), id(&cards["data"][0]["id"]))
 }
@@ -185,7 +176,7 @@ async fn every_campaign_and_every_inbound_agent_has_one_board() {
     assert!(board["columns"].as_array().unwrap().iter().all(|column| column["count"] == 0));
     assert_eq!(kit.board(&kit.campaign).await, board, "the same the next time");
     let path = format!("/v1/campaigns/{}/board", kit.campaign);
-    let test = &kit.workspace.test;
+    let test = kit.test();
     assert_eq!(kit.app.get(test, &path).await.expect(200)["data"], board, "test keys read boards");
     let other = kit.new_board("onboarding").await;
     let other = kit.board(&other).await;
@@ -208,7 +199,7 @@ async fn every_campaign_and_every_inbound_agent_has_one_board() {
         "/v1/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y2z/board".into(),
         "/v1/campaigns/nonsense/board/cards".into(),
     ] {
-        kit.app.get(kit.live(), &path).await.refused(404, "not_found");
+        kit.fetch(&path).await.not_found();
     }
 }
 
@@ -227,12 +218,8 @@ async fn a_campaign_of_an_older_store_gets_its_board() {
     // As if it had been made before there were boards: nothing but the campaign is there.
     let tenant = kit.tenant();
     let boards: Vec<String> = kit
-        .app()
-        .store
-        .read(move |tx| tx.all("select id from boards where workspace = ?1", store::params![tenant]))
-        .await
-        .map_err(|why: store::DbError| why)
-        .unwrap();
+        .stored(move |tx| tx.all("select id from boards where workspace = ?1", store::params![tenant]))
+        .await;
     assert!(boards.is_empty(), "a board is made when it is first needed");
     kit.missed("0001").await;
     assert_eq!(kit.column_counts(&kit.campaign).await, ["new:1"]);
@@ -247,7 +234,7 @@ async fn boards_can_be_off() {
     let board = format!("/v1/campaigns/{}/board", kit.campaign);
     let card = format!("{board}/cards/{}", card["id"].as_str().unwrap());
     for path in [board.clone(), format!("{board}/cards")] {
-        kit.app.get(kit.live(), &path).await.refused(403, "plan_feature_locked");
+        kit.fetch(&path).await.refused(403, "plan_feature_locked");
     }
     let body = json!({"columnId": "col_01k9v5x2m8e6fs4v0q3n7w1y2z"});
     kit.patch(&card, &body).await.refused(403, "plan_feature_locked");
@@ -258,10 +245,8 @@ async fn a_person_is_one_card_and_each_call_moves_it() {
     let kit = Kit::open().await;
     let first = kit.rings("0001").await;
     let (card, column) = kit.card().await;
-    assert_eq!(
-        (column.as_str(), &card["status"], &card["lastCallId"]),
-        ("new", &json!("placed"), &json!(first))
-    );
+    assert_eq!(column, "new");
+    card.shows(json!({"status": "placed", "lastCallId": first}));
     assert_eq!(card["contactPhone"], "+919812300001");
     for field in ["confidence", "suggestedColumnId", "lastSummary", "attentionReason", "contactName"] {
         assert_eq!(card[field], Value::Null, "{field}");
@@ -271,10 +256,8 @@ async fn a_person_is_one_card_and_each_call_moves_it() {
     assert_eq!(kit.card().await.1, "new", "more attempts may come");
     let second = kit.talked("0001", "interested").await;
     let (card, column) = kit.card().await;
-    assert_eq!(
-        (column.as_str(), &card["confidence"], &card["lastCallId"]),
-        ("advancing", &json!(1.0), &json!(second))
-    );
+    assert_eq!(column, "advancing");
+    card.shows(json!({"confidence": 1.0, "lastCallId": second}));
     assert_eq!(card["enteredColumnAt"], kit.now().await);
     // No more than three dials a day.
     kit.advance(86_400).await;
@@ -310,14 +293,14 @@ async fn calls_of_test_keys_and_calls_without_a_campaign_make_no_cards() {
     let kit = Kit::open().await;
     let call = kit.placed().await;
     kit.end(&call, Fact::NoAnswer, Report::default()).await;
-    let test = kit.held.world.placed(&kit.workspace.test, "0001").await;
+    let test = kit.held.world.placed(kit.test(), "0001").await;
     let (id, tenant): (Id<Call>, _) = (test.parse().unwrap(), kit.tenant());
     let campaign: Id<Campaign> = kit.campaign.parse().unwrap();
     let of_campaign = move |tx: &mut store::Tx<'_>| {
         let sql = "update calls set campaign = ?3 where workspace = ?1 and id = ?2";
         tx.exec(sql, store::params![tenant, id, campaign]).map(|_| ())
     };
-    kit.app().store.tx(of_campaign).await.unwrap();
+    kit.store(of_campaign).await;
     kit.advance(60).await;
     assert_eq!(kit.cards(&kit.campaign).await, Vec::<Value>::new());
 }
@@ -336,29 +319,24 @@ async fn the_model_moves_cards_when_it_is_sure() {
         reader.orders.lock().unwrap()[0].choices.iter().map(|choice| choice.key.clone()).collect();
     assert_eq!(offered, ["open", "advancing", "won", "lost"]);
     let (card, column) = kit.card().await;
-    assert_eq!(
-        (column.as_str(), &card["confidence"], &card["status"], &card["lastSummary"]),
-        ("won", &json!(0.9), &json!("placed"), &json!("They talked."))
-    );
+    assert_eq!(column, "won");
+    card.shows(json!({"confidence": 0.9, "status": "placed", "lastSummary": "They talked."}));
     // Another person, and a model that is not sure.
     kit.talked("0002", "").await;
     let cards = kit.cards(&kit.campaign).await;
     let card = cards.iter().find(|card| card["contactPhone"] == "+919812300002").unwrap();
     let board = kit.board(&kit.campaign).await;
     assert_eq!(card["columnId"], id_of(&board, "new"), "it stays where it is");
-    assert_eq!(
-        (&card["status"], &card["confidence"], &card["suggestedColumnId"], &card["attentionReason"]),
-        (&json!("needs_review"), &json!(0.4), &json!(id_of(&board, "lost")), &json!("low_confidence"))
+    card.shows(
+        json!({"status": "needs_review", "confidence": 0.4, "suggestedColumnId": id_of(&board, "lost"),
+        "attentionReason": "low_confidence"}),
     );
     // Its next call: model and outcome say the same.
     kit.talked("0002", "").await;
     let cards = kit.cards(&kit.campaign).await;
     let card = cards.iter().find(|card| card["contactPhone"] == "+919812300002").unwrap();
     assert_eq!(card["columnId"], id_of(&board, "lost"));
-    assert_eq!(
-        (&card["status"], &card["suggestedColumnId"], &card["attentionReason"]),
-        (&json!("placed"), &Value::Null, &Value::Null)
-    );
+    card.shows(json!({"status": "placed", "suggestedColumnId": null, "attentionReason": null}));
     // No opinion about the column: the outcome decides.
     kit.talked("0003", "").await;
     assert_eq!(kit.column_counts(&kit.campaign).await, ["advancing:1", "won:1", "lost:1"]);
@@ -389,9 +367,8 @@ async fn a_move_by_hand_clears_the_review_and_says_what_is_wrong() {
     let (card, _) = kit.card().await;
     assert_eq!(card["status"], "needs_review");
     let moved = kit.to_column(&card, "won").await.data(200);
-    assert_eq!(
-        (&moved["status"], &moved["columnId"], &moved["enteredColumnAt"]),
-        (&json!("placed"), &json!(kit.column("won").await), &json!(kit.now().await))
+    moved.shows(
+        json!({"status": "placed", "columnId": kit.column("won").await, "enteredColumnAt": kit.now().await}),
     );
     for field in ["suggestedColumnId", "confidence", "attentionReason"] {
         assert_eq!(moved[field], Value::Null, "{field}");
@@ -409,13 +386,13 @@ async fn a_move_by_hand_clears_the_review_and_says_what_is_wrong() {
         assert_eq!(refused.refused(400, "column_not_on_board")["meta"]["field"], "columnId");
     }
     for body in [json!({}), json!({"columnId": null}), json!({"columnId": 7}), json!({"columnId": ""})] {
-        let refused = kit.patch(&path, &body).await.refused(400, "invalid_request");
+        let refused = kit.patch(&path, &body).await.invalid();
         assert_eq!(refused["meta"]["field"], "columnId", "{body}");
     }
     let elsewhere = format!("/v1/campaigns/{other}/board/cards/{}", card["id"].as_str().unwrap());
-    kit.patch(&elsewhere, &json!({"columnId": foreign})).await.refused(404, "not_found");
-    let test = &kit.workspace.test;
-    kit.app.patch(test, &path, &json!({"columnId": foreign})).await.refused(403, "test_mode_read_only");
+    kit.patch(&elsewhere, &json!({"columnId": foreign})).await.not_found();
+    let test = kit.test();
+    kit.app.patch(test, &path, &json!({"columnId": foreign})).await.read_only();
     assert_eq!(kit.card().await.0, moved);
     kit.recount().await;
 }
@@ -462,10 +439,8 @@ async fn an_analysis_that_comes_late_does_not_undo_a_newer_call() {
     let done = |call: &Value| call["data"]["analysis"] != "pending" && call["data"]["summary"].is_string();
     kit.until(kit.live(), &format!("/v1/calls/{first}"), done).await;
     let (card, column) = kit.card().await;
-    assert_eq!(
-        (column.as_str(), &card["lastSummary"], &card["lastCallId"]),
-        ("lost", &json!("The first."), &json!(second))
-    );
+    assert_eq!(column, "lost");
+    card.shows(json!({"lastSummary": "The first.", "lastCallId": second}));
 }
 
 #[tokio::test]
@@ -506,17 +481,17 @@ async fn cards_are_paged_from_the_newest_arrival() {
     let of_won = kit.get(&format!("{base}&column={won}")).await;
     assert_eq!((&of_won["data"][0]["id"], &of_won["nextCursor"]), (&moved["data"]["id"], &Value::Null));
     for column in ["nonsense", "col_01k9v5x2m8e6fs4v0q3n7w1y2z"] {
-        kit.app.get(kit.live(), &format!("{base}&column={column}")).await.refused(400, "column_not_on_board");
+        kit.fetch(&format!("{base}&column={column}")).await.refused(400, "column_not_on_board");
     }
     let contacts = kit.get("/v1/contacts?limit=1").await;
     let foreign = contacts["nextCursor"].as_str().unwrap();
-    kit.app.get(kit.live(), &format!("{base}&cursor={foreign}")).await.refused(400, "invalid_cursor");
+    kit.fetch(&format!("{base}&cursor={foreign}")).await.refused(400, "invalid_cursor");
     let other = kit.new_board("onboarding").await;
     let elsewhere =
         format!("/v1/campaigns/{other}/board/cards?cursor={}", page["nextCursor"].as_str().unwrap());
-    kit.app.get(kit.live(), &elsewhere).await.refused(400, "invalid_cursor");
+    kit.fetch(&elsewhere).await.refused(400, "invalid_cursor");
     let path = format!("/v1/campaigns/{}/board/cards?limit=201", kit.campaign);
-    kit.app.get(kit.live(), &path).await.refused(400, "invalid_request");
+    kit.fetch(&path).await.invalid();
 }
 
 #[tokio::test]
@@ -547,10 +522,7 @@ async fn callers_come_onto_the_board_of_the_agent_that_answers() {
     kit.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
     let board = kit.data(&path).await;
     let card = cards().await[0].clone();
-    assert_eq!(
-        (&card["columnId"], &card["contactPhone"]),
-        (&json!(id_of(&board, "advancing")), &json!("+919812300001"))
-    );
+    card.shows(json!({"columnId": id_of(&board, "advancing"), "contactPhone": "+919812300001"}));
     let moved = kit
         .patch(
             &format!("{path}/cards/{}", card["id"].as_str().unwrap()),
@@ -609,7 +581,7 @@ async fn a_nudge_that_reached_its_person_places_the_call_on_the_board_of_its_age
     let key = kit.live();
     kit.nudge("+919812340000", &json!({})).await;
     kit.advance(60).await;
-    kit.app.get(key, &path).await.refused(404, "not_found");
+    kit.app.get(key, &path).await.not_found();
     let nudge = kit.nudge("+919812345678", &json!({})).await;
     kit.advance(60).await;
     assert_eq!(kit.show_nudge(&nudge).await["result"], "connected");
@@ -617,10 +589,7 @@ async fn a_nudge_that_reached_its_person_places_the_call_on_the_board_of_its_age
     let cards = kit.app.get(key, &format!("{path}/cards")).await.data(200);
     let calls = kit.show_nudge(&nudge).await["attemptsList"].clone();
     assert_eq!(cards.as_array().map(Vec::len), Some(1), "nobody else was reached: {cards}");
-    assert_eq!(
-        (&cards[0]["contactPhone"], &cards[0]["lastCallId"]),
-        (&json!("+919812345678"), &calls[0]["callId"])
-    );
+    cards[0].shows(json!({"contactPhone": "+919812345678", "lastCallId": calls[0]["callId"]}));
     let column =
         board["columns"].as_array().unwrap().iter().find(|column| column["id"] == cards[0]["columnId"]);
     assert_eq!(column.map(|column| &column["count"]), Some(&json!(1)));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::after_call::talk;
 use crate::boards::{Kit, id_of};
 use crate::erasure::traces;
-use crate::world;
+use crate::shows::Shows;
 
 /// Gives a column of a board these automations.
 async fn automate(kit: &Kit, campaign: &str, key: &str, automations: Value) {
@@ -142,14 +142,9 @@ async fn a_nudge_waits_for_its_time_and_for_the_gates() {
     let nudges = kit.nudges().await;
     assert_eq!((kit.actions().await, nudges.len()), (vec!["nudge done -".to_owned()], 1));
     let (card, _) = kit.card().await;
-    assert_eq!(
-        (
-            &nudges[0]["toNumber"],
-            &nudges[0]["agentId"],
-            &nudges[0]["metadata"]["boardCardId"],
-            &nudges[0]["livemode"]
-        ),
-        (&card["contactPhone"], &json!(kit.agent), &card["id"], &json!(true))
+    nudges[0].shows(
+        json!({"toNumber": card["contactPhone"], "agentId": kit.agent, "metadata.boardCardId": card["id"],
+        "livemode": true}),
     );
     assert_eq!(nudges[0]["attempts"], 1, "it is dialled like every other: {}", nudges[0]);
 }
@@ -191,7 +186,7 @@ async fn a_nudge_is_not_made_once_the_card_has_moved_on() {
 #[tokio::test]
 async fn what_cannot_be_done_is_told_on_the_card() {
     let kit = Kit::open().await;
-    let agent = world::agent(&kit, &kit.workspace, &json!({"systemPrompt": "Hi."})).await;
+    let agent = kit.agent(&json!({"systemPrompt": "Hi."})).await;
     kit.automate("advancing", json!([{"type": "nudge", "agentId": agent}, {"type": "event"}])).await;
     let path = format!("/v1/agents/{agent}/status");
     kit.post(&path, &json!({"status": "draft"})).await.expect(200);
@@ -206,11 +201,10 @@ async fn what_cannot_be_done_is_told_on_the_card() {
 #[tokio::test]
 async fn what_fails_for_the_moment_is_tried_again() {
     let kit = Kit::open().await;
-    let workspace = format!("/workspaces/{}", kit.workspace.id);
     kit.automate("advancing", json!([{"type": "nudge", "agentId": kit.agent}])).await;
     let limits = async |pending: i64| {
         let body = json!({"limits": {"pendingNudges": pending}});
-        kit.app.operator("PATCH", &workspace, &body).await.expect(200);
+        kit.change(&body).await;
     };
     limits(0).await;
     kit.talked("0001", "interested").await;
@@ -269,7 +263,7 @@ async fn boards_that_feed_each_other_do_not_go_round() {
         let sql = "update campaign_rows set call = ?3 where workspace = ?1 and id = ?2";
         tx.exec(sql, store::params![tenant, &row, id]).map(|_| ())
     };
-    kit.app().store.tx(placed).await.unwrap();
+    kit.store(placed).await;
     kit.answer(&call).await;
     let report = Report { outcome: Some("paid".into()), ..talk() };
     kit.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
@@ -341,14 +335,13 @@ async fn automations_rest_while_boards_are_off_or_the_workspace_is_suspended() {
         (json!({"suspended": true}), "workspace_suspended"),
     ] {
         let kit = Kit::open().await;
-        let workspace = format!("/workspaces/{}", kit.workspace.id);
         let nudge = json!([{"type": "nudge", "agentId": kit.agent, "delayMinutes": 1}]);
         kit.automate("advancing", nudge).await;
         kit.talked("0001", "interested").await;
-        kit.app.operator("PATCH", &workspace, &change).await.expect(200);
+        kit.change(&change).await;
         kit.advance(60).await;
         let on = json!({"features": {"boards": true}, "suspended": false});
-        kit.app.operator("PATCH", &workspace, &on).await.expect(200);
+        kit.change(&on).await;
         assert_eq!(kit.actions().await, [format!("nudge skipped {why}")]);
         assert_eq!(kit.nudges().await.len(), 0);
     }
@@ -403,21 +396,18 @@ async fn an_erasure_empties_cards_and_ends_what_they_wait_for() {
         let row = store::calls::find(&mut tx.of(tenant), id)?.expect("the call");
         ::boards::call_fact(tx, &env, &row, Fact::Ringing)
     };
-    kit.app().store.tx(rings).await.unwrap();
+    kit.store(rings).await;
     assert_eq!(kit.card().await.0["contactName"], "Zyxwvasha", "the name on the list");
     kit.answer(&call).await;
     kit.advance(10).await;
     let report = Report { outcome: Some("interested".into()), ..talk() };
     kit.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
     let (card, _) = kit.card().await;
-    let erase = format!("/v1/contacts/{}/erase", card["contactId"].as_str().unwrap());
-    kit.send("POST", &erase, Some(kit.live()), &[], bytes::Bytes::new()).await.expect(200);
+    kit.erase(card["contactId"].as_str().unwrap()).await.expect(200);
     kit.advance(3_600).await;
     let (gone, column) = kit.card().await;
-    assert_eq!(
-        (column.as_str(), &gone["contactName"], &gone["contactPhone"], &gone["lastSummary"]),
-        ("advancing", &Value::Null, &Value::Null, &Value::Null)
-    );
+    assert_eq!(column, "advancing");
+    gone.shows(json!({"contactName": null, "contactPhone": null, "lastSummary": null}));
     assert_eq!(kit.actions().await, ["event done -", "nudge skipped contact_erased"]);
     assert_eq!(kit.nudges().await.len(), 0);
     assert_eq!(traces(&kit.app, &["Zyxwv", "9812300001"]).await, Vec::<String>::new());
@@ -428,8 +418,7 @@ async fn an_erasure_empties_cards_and_ends_what_they_wait_for() {
 async fn a_column_sends_nothing_from_a_number_that_the_provider_does_not_let_send() {
     for word in ["BANNED", "DISCONNECTED"] {
         let kit = Kit::open().await;
-        let workspace = kit.workspace.id.clone();
-        let number = crate::cloud::connect_sandbox(&kit.app, &workspace).await;
+        let number = kit.connect_sandbox().await;
         let template = json!({"name": "thanks", "language": "en", "category": "UTILITY",
             "components": [{"type": "BODY", "text": "Thank you."}]});
         let made = kit.post("/v1/chatapp/templates", &template).await.expect(201);
@@ -438,7 +427,7 @@ async fn a_column_sends_nothing_from_a_number_that_the_provider_does_not_let_sen
         kit.automate("won", json!([message])).await;
         let person = json!({"externalRef": "cust_7", "phone": "+919812300001", "name": "Asha"});
         kit.post("/v1/contacts", &person).await.expect(201);
-        crate::channel_refused::stands(&kit.app, &workspace, &number, word).await;
+        crate::channel_refused::stands(&kit, &number, word).await;
         kit.talked("0001", "paid").await;
         kit.advance(5).await;
         assert_eq!(kit.actions().await, ["message skipped chatapp_not_connected"], "{word}");
@@ -457,8 +446,7 @@ async fn a_column_sends_nothing_from_a_number_that_the_provider_does_not_let_sen
 #[tokio::test]
 async fn a_column_sends_a_template_once_and_says_what_refused_it() {
     let kit = Kit::open().await;
-    let workspace = kit.workspace.id.clone();
-    crate::cloud::connect_sandbox(&kit.app, &workspace).await;
+    kit.connect_sandbox().await;
     let template = json!({"name": "thanks", "language": "en", "category": "UTILITY", "components": [
         {"type": "BODY", "text": "Thank you, {{1}}.", "example": {"body_text": [["Asha"]]}}]});
     let template = kit.post("/v1/chatapp/templates", &template).await.id(201);
@@ -517,10 +505,7 @@ async fn a_column_sends_a_template_once_and_says_what_refused_it() {
     assert_eq!(settings["columns"][won]["automations"][0]["templateId"], template.as_str());
     settings["columns"][0]["automations"] = json!([{"type": "message", "templateId": gone}]);
     let refused = kit.operator("PUT", &path, json!({"columns": settings["columns"]})).await;
-    assert_eq!(
-        refused.refused(400, "invalid_request")["meta"]["field"],
-        "columns[0].automations[0].templateId"
-    );
+    refused.invalid().shows(json!({"meta.field": "columns[0].automations[0].templateId"}));
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::boards::{Kit, id_of};
-use crate::world;
+use crate::shows::Shows;
 
 impl Kit {
     async fn settings(&self) -> (String, Value) {
@@ -27,14 +27,8 @@ fn keys(settings: &Value) -> Vec<&str> {
 async fn columns_are_added_renamed_and_reordered() {
     let kit = Kit::open().await;
     let (path, settings) = kit.settings().await;
-    assert_eq!(
-        (&settings["campaignId"], &settings["agentId"], &settings["reviewBelow"], &settings["version"]),
-        (&json!(kit.campaign), &Value::Null, &json!(0.7), &json!(0))
-    );
-    assert_eq!(
-        (&settings["columns"][0]["rules"], &settings["columns"][0]["automations"]),
-        (&json!([]), &json!([]))
-    );
+    settings.shows(json!({"campaignId": kit.campaign, "agentId": null, "reviewBelow": 0.7, "version": 0}));
+    settings["columns"][0].shows(json!({"rules": [], "automations": []}));
     let before = kit.board(&kit.campaign).await;
     let mut columns = settings["columns"].as_array().unwrap().clone();
     columns.swap(1, 2);
@@ -47,18 +41,12 @@ async fn columns_are_added_renamed_and_reordered() {
     assert_eq!((&after["reviewBelow"], &after["version"]), (&json!(0.5), &json!(1)));
     assert_eq!(after["columns"][1]["id"], id_of(&before, "advancing"), "a change keeps the id");
     assert_eq!(after["columns"][1]["name"], "Versprochen ✓");
-    assert_eq!(
-        (&after["columns"][3]["rules"], &after["columns"][3]["automations"]),
-        (&json!([rule]), &json!([{"type": "event"}]))
-    );
+    after["columns"][3].shows(json!({"rules": [rule], "automations": [{"type": "event"}]}));
     assert_eq!(kit.operator("GET", &path, Value::Null).await.expect(200)["data"], after);
     assert_eq!(keys(&kit.board(&kit.campaign).await), keys(&after));
-    kit.put(&body).await.refused(409, "conflict");
+    kit.put(&body).await.conflict();
     let log = kit.app.operator("GET", "/log", &Value::Null).await.expect(200);
-    assert_eq!(
-        (&log["data"][0]["operation"], &log["data"][0]["subject"]),
-        (&json!("updateBoard"), &after["id"])
-    );
+    log["data"][0].shows(json!({"operation": "updateBoard", "subject": after["id"]}));
     // The rule is what counts from now on: the flow has captured 500.
     kit.talked("0001", "refused").await;
     assert_eq!(kit.card().await.1, "big");
@@ -81,7 +69,7 @@ async fn a_column_with_cards_is_deleted_only_with_a_place_for_them() {
             .cloned()
             .collect()
     };
-    let refused = kit.put(&json!({"columns": without("won")})).await.refused(409, "conflict");
+    let refused = kit.put(&json!({"columns": without("won")})).await.conflict();
     assert_eq!(refused["meta"], json!({"columnId": id_of(&settings, "won"), "count": 1}));
     assert_eq!(kit.column_counts(&kit.campaign).await, ["new:1", "won:1"]);
     let moved = |from: &str, to: &str| json!([{"from": id_of(&settings, from), "to": id_of(&settings, to)}]);
@@ -117,8 +105,7 @@ async fn a_wrong_definition_changes_nothing_and_names_its_field() {
     };
     let automation = |one: Value| with(1, "automations", json!([{"type": "event"}, one]));
     let condition = |one: Value| with(1, "rules", json!([{"all": [one]}]));
-    let inbound =
-        world::draft_agent(&kit, &kit.workspace, &json!({"direction": "inbound"})).await["id"].clone();
+    let inbound = kit.draft_agent(&json!({"direction": "inbound"})).await["id"].clone();
     let many: Vec<Value> =
         (0..31).map(|n| json!({"name": "x", "key": format!("k{n}"), "type": "open"})).collect();
     let staying = json!([{"from": columns[1]["id"], "to": columns[2]["id"]}]);
@@ -179,8 +166,8 @@ async fn a_wrong_definition_changes_nothing_and_names_its_field() {
     }
     assert_eq!(kit.settings().await.1, settings);
     for path in ["/boards/brd_01k9v5x2m8e6fs4v0q3n7w1y2z", "/boards/nonsense"] {
-        kit.operator("GET", path, Value::Null).await.refused(404, "not_found");
-        kit.operator("PUT", path, json!({"columns": columns})).await.refused(404, "not_found");
+        kit.operator("GET", path, Value::Null).await.not_found();
+        kit.operator("PUT", path, json!({"columns": columns})).await.not_found();
     }
 }
 
@@ -189,21 +176,21 @@ async fn boards_of_a_neighbour_are_not_there() {
     let kit = Kit::open().await;
     kit.missed("0001").await;
     let (card, _) = kit.card().await;
-    let (board, neighbour) = (kit.board(&kit.campaign).await, kit.workspace().await);
+    let (board, neighbour) = (kit.board(&kit.campaign).await, kit.neighbour().await);
     let id = board["boardId"].as_str().unwrap();
-    let theirs = format!("/workspaces/{}/boards/{id}", neighbour.id);
+    let theirs = format!("/boards/{id}");
     let columns = kit.settings().await.1["columns"].clone();
-    kit.app.operator("GET", &theirs, &Value::Null).await.refused(404, "not_found");
-    kit.app.operator("PUT", &theirs, &json!({"columns": columns})).await.refused(404, "not_found");
+    neighbour.operator("GET", &theirs, Value::Null).await.not_found();
+    neighbour.operator("PUT", &theirs, json!({"columns": columns})).await.not_found();
     let of_card = format!("{theirs}/cards/{}", card["id"].as_str().unwrap());
-    kit.app.operator("GET", &of_card, &Value::Null).await.refused(404, "not_found");
+    neighbour.operator("GET", &of_card, Value::Null).await.not_found();
     let path = format!("/v1/campaigns/{}/board", kit.campaign);
     let body = json!({"columnId": kit.column("won").await});
     let card = format!("{path}/cards/{}", card["id"].as_str().unwrap());
     for path in [path.clone(), format!("{path}/cards")] {
-        kit.app.get(&neighbour.live, &path).await.refused(404, "not_found");
+        neighbour.fetch(&path).await.not_found();
     }
-    kit.app.patch(&neighbour.live, &card, &body).await.refused(404, "not_found");
+    neighbour.patch(&card, &body).await.not_found();
 }
 
 #[tokio::test]
@@ -213,20 +200,16 @@ async fn a_deleted_campaign_takes_its_board_along() {
     let (path, _) = kit.settings().await;
     kit.delete(&format!("/v1/campaigns/{}", kit.campaign)).await.expect(200);
     let board = format!("/v1/campaigns/{}/board", kit.campaign);
-    kit.app.get(kit.live(), &board).await.refused(404, "not_found");
-    kit.operator("GET", &path, Value::Null).await.refused(404, "not_found");
+    kit.fetch(&board).await.not_found();
+    kit.operator("GET", &path, Value::Null).await.not_found();
     ::boards::sweep(kit.app()).await.unwrap();
     let tenant = kit.tenant();
     for table in ["boards", "board_columns", "board_cards"] {
         let left: Vec<String> = kit
-            .app()
-            .store
-            .read(move |tx| {
+            .stored(move |tx| {
                 tx.all(&format!("select id from {table} where workspace = ?1"), store::params![tenant])
             })
-            .await
-            .map_err(|why: store::DbError| why)
-            .unwrap();
+            .await;
         assert!(left.is_empty(), "{table}");
     }
 }

@@ -14,6 +14,7 @@ use store::db::{Fate, Faults, Pause, Place};
 use tokio::io::AsyncWriteExt;
 
 use crate::app::TestApp;
+use crate::shows::Shows;
 use crate::world::World;
 
 /// A carrier that never answers a dial; it remembers the dials and reports their outcome later.
@@ -93,7 +94,7 @@ impl Faults for AnswersLost {
 async fn send_and_leave(world: &World, key: &str, digits: &str) -> Id<Call> {
     let stored = async || {
         let due = |tx: &mut store::Tx<'_>| store::calls::due_ids(tx, Timestamp(i64::MAX), 100);
-        world.app().store.read(due).await.unwrap()
+        world.stored(due).await
     };
     let before = stored().await;
     let body = placement(world, digits).to_string();
@@ -145,10 +146,8 @@ async fn a_client_that_leaves_before_the_answer_finds_it_later() {
         };
         assert_eq!(again.header("idempotent-replayed"), Some("true"));
         let calls = world.app.get(&key, "/v1/calls").await.expect(200);
-        assert_eq!(
-            (calls["data"].as_array().unwrap().len(), &calls["data"][0]["id"]),
-            (1, &again.json["interactionId"])
-        );
+        assert_eq!(calls["data"].as_array().unwrap().len(), 1);
+        calls.shows(json!({"data[0].id": again.json["interactionId"]}));
     }
 }
 
@@ -182,10 +181,7 @@ async fn a_dial_that_the_carrier_cannot_tell_of_is_never_repeated() {
     world.advance(30).await;
     repeat(&world, &key, "1234").await.refused(502, "possibly_placed");
     let calls = world.app.get(&key, "/v1/calls").await.expect(200);
-    assert_eq!(
-        (&calls["data"][0]["status"], &calls["data"][0]["endCause"]),
-        (&json!("failed"), &json!("possibly_placed"))
-    );
+    calls["data"][0].shows(json!({"status": "failed", "endCause": "possibly_placed"}));
     assert_eq!((carrier.dials.load(Ordering::SeqCst), world.wallet().await), (1, (1_000_000, 0)));
 }
 
@@ -251,11 +247,8 @@ async fn a_hang_up_that_the_carrier_does_not_carry_out() {
     world.post(&format!("/v1/calls/{id}/hangup"), &Value::Null).await.refused(502, "hangup_failed");
     assert_eq!(world.call(world.live(), &id).await["state"], "in_progress");
     world.advance(7).await;
-    assert_eq!(
-        world.call(world.live(), &id).await["endCause"],
-        "agent_ended",
-        "it is still live and goes on"
-    );
+    // It is still live and goes on.
+    world.call(world.live(), &id).await.shows(json!({"endCause": "agent_ended"}));
 }
 
 /// What no carrier has taken may be refused, and was never there then.
@@ -278,27 +271,23 @@ async fn a_call_is_there_from_the_moment_at_which_a_carrier_took_it() {
             assert_eq!(listed(query).await, 0, "{query}");
         }
         for shown in [path.clone(), format!("{path}/timeline")] {
-            world.app.get(&key, &shown).await.refused(404, "not_found");
+            world.app.get(&key, &shown).await.not_found();
         }
-        hang_up().await.refused(404, "not_found");
+        hang_up().await.not_found();
         world.advance(30).await;
         match standing {
             DialStatus::Unheard => {
-                world.app.get(&key, &path).await.refused(404, "not_found");
+                world.app.get(&key, &path).await.not_found();
                 assert_eq!(listed("").await, 0);
             }
             DialStatus::Unknown => {
-                assert_eq!(
-                    (&world.call(&key, &id.to_string()).await["endCause"], listed("").await),
-                    (&json!("possibly_placed"), 1)
-                );
+                world.call(&key, &id.to_string()).await.shows(json!({"endCause": "possibly_placed"}));
+                assert_eq!(listed("").await, 1);
                 hang_up().await.refused(409, "call_not_active");
             }
             _ => {
-                assert_eq!(
-                    (&world.call(&key, &id.to_string()).await["state"], listed(&person).await),
-                    (&json!("ended"), 1)
-                );
+                world.call(&key, &id.to_string()).await.shows(json!({"state": "ended"}));
+                assert_eq!(listed(&person).await, 1);
             }
         }
         // What was decided is in the log whatever became of it.
@@ -374,6 +363,6 @@ async fn a_call_is_played_to_its_end_after_the_clock_was_set_back() {
         start_dial(&dialler, call).await.unwrap().unwrap();
     });
     world.advance(20).await;
-    let shown = world.call(&world.workspace.test, &id).await;
+    let shown = world.call(world.test(), &id).await;
     assert_eq!((&shown["state"], &shown["endCause"]), (&json!("ended"), &json!("agent_ended")), "{shown}");
 }

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::shows::Shows;
 use crate::world::World;
 
 /// `state status endCause answered duration outcome` of a call.
@@ -77,22 +78,19 @@ async fn the_sandbox_knows_every_outcome() {
 async fn a_test_call_tells_its_story() {
     let world = World::open().await;
     let body = json!({"externalRef": "crm-7", "metadata": {"order": 5, "note": null}, "variables": {"name": "Ravi"}});
-    let placed = world.place_with(&world.workspace.test, "1234", body).await.expect(200);
+    let placed = world.place_with(world.test(), "1234", body).await.expect(200);
     let id = placed["interactionId"].as_str().unwrap();
     assert!(id.starts_with("call_") && placed["providerCallId"].as_str().unwrap().starts_with("prov_"));
     assert_eq!((&placed["placed"], placed.get("warnings")), (&json!(true), None));
     world.advance(2).await;
     let started = world.outbox().await;
-    let call = world.call(&world.workspace.test, id).await;
+    let call = world.call(world.test(), id).await;
     let expected = json!({
         "callId": id, "agentId": world.agent, "campaignId": null, "contactId": call["contactId"], "externalRef": "crm-7", "direction": "outbound",
         "toNumber": "+919812301234", "fromNumber": call["fromNumber"], "answeredAt": world.at(2), "endedAt": null,
         "durationSeconds": null, "endCause": null, "outcome": null, "metadata": {"order": 5, "note": null},
     });
-    assert_eq!(
-        (&started[0]["type"], &started[0]["livemode"], &started[0]["data"]),
-        (&json!("call.started"), &json!(false), &expected)
-    );
+    started[0].shows(json!({"type": "call.started", "livemode": false, "data": expected}));
     world.advance(8).await;
     assert_eq!(
         world.kinds().await,
@@ -111,7 +109,7 @@ async fn a_test_call_tells_its_story() {
         assert_eq!(event["data"], over);
         assert_eq!(event["createdAt"], world.at(10));
     }
-    let call = world.call(&world.workspace.test, id).await;
+    let call = world.call(world.test(), id).await;
     let roles: Vec<&str> =
         call["transcript"].as_array().unwrap().iter().map(|turn| turn["role"].as_str().unwrap()).collect();
     assert!(roles.contains(&"agent") && roles.contains(&"customer"), "{call}");
@@ -238,16 +236,12 @@ async fn whoever_has_seen_a_call_ended_hangs_up_in_vain() {
 #[tokio::test]
 async fn calls_go_on_after_a_restart() {
     let world = World::open().await;
-    let (test, live) =
-        (world.placed(&world.workspace.test, "1234").await, world.placed(world.live(), "1234").await);
+    let (test, live) = (world.placed(world.test(), "1234").await, world.placed(world.live(), "1234").await);
     world.advance(2).await;
     let world = world.restart_at(9).await;
-    assert_eq!(
-        line(&world.call(&world.workspace.test, &test).await),
-        "in_progress in_progress null true null null"
-    );
+    assert_eq!(line(&world.call(world.test(), &test).await), "in_progress in_progress null true null null");
     world.advance(1).await;
-    for (key, id) in [(&world.workspace.test, &test), (&world.workspace.live, &live)] {
+    for (key, id) in [(world.test(), &test), (world.live(), &live)] {
         assert_eq!(line(&world.call(key, id).await), "ended completed agent_ended true 8 simulated");
     }
     assert_eq!(world.wallet().await, (1_000_000 - 600, 0));
@@ -265,29 +259,24 @@ async fn a_call_that_ended_while_the_service_was_down_ended_when_it_did() {
 #[tokio::test]
 async fn the_two_worlds_do_not_see_each_other() {
     let world = World::open().await;
-    let (test, live) =
-        (world.placed(&world.workspace.test, "1234").await, world.placed(world.live(), "1234").await);
-    for (key, mine, other) in [(&world.workspace.test, &test, &live), (&world.workspace.live, &live, &test)] {
+    let (test, live) = (world.placed(world.test(), "1234").await, world.placed(world.live(), "1234").await);
+    for (key, mine, other) in [(world.test(), &test, &live), (world.live(), &live, &test)] {
         world.app.get(key, &format!("/v1/calls/{mine}")).await.expect(200);
-        world.app.get(key, &format!("/v1/calls/{other}")).await.refused(404, "not_found");
-        world
-            .app
-            .post(key, &format!("/v1/calls/{other}/hangup"), &Value::Null)
-            .await
-            .refused(404, "not_found");
+        world.app.get(key, &format!("/v1/calls/{other}")).await.not_found();
+        world.app.post(key, &format!("/v1/calls/{other}/hangup"), &Value::Null).await.not_found();
         let listed = world.app.get(key, "/v1/calls").await.expect(200);
         let ids: Vec<&str> =
             listed["data"].as_array().unwrap().iter().map(|call| call["id"].as_str().unwrap()).collect();
         assert_eq!(ids, [mine.as_str()]);
     }
     let people = [
-        world.call(&world.workspace.test, &test).await["contactId"].clone(),
+        world.call(world.test(), &test).await["contactId"].clone(),
         world.call(world.live(), &live).await["contactId"].clone(),
     ];
     assert_ne!(people[0], people[1], "a person that only a test call made is not a real one");
-    let again = world.placed(&world.workspace.test, "1234").await;
+    let again = world.placed(world.test(), "1234").await;
     assert_eq!(
-        world.call(&world.workspace.test, &again).await["contactId"],
+        world.call(world.test(), &again).await["contactId"],
         people[1],
         "a real contact is used as it is"
     );

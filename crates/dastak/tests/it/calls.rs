@@ -1,14 +1,16 @@
 //! Placing and listing calls (docs/contract/calls.md#placing, #refusals).
 
+use dastak::config::Config;
 use domain::time::HOUR;
 use serde_json::{Value, json};
 
-use crate::app::{Answer, TestApp, Workspace};
-use crate::world::{self, World};
+use crate::app::{Answer, TestApp};
+use crate::shows::Shows;
+use crate::world::{World, noon_after};
 
 /// What a workspace may lack.
 async fn change(world: &World, body: Value) {
-    world.operator("PATCH", "", body).await.expect(200);
+    world.change(&body).await;
 }
 
 /// Calls that the key sees.
@@ -25,11 +27,10 @@ fn with(agent: &str, more: Value) -> Value {
 #[tokio::test]
 async fn agent_errors_for_both_keys() {
     let world = World::open().await;
-    let (app, workspace) = (&world.app, &world.workspace);
-    let draft = world::draft_agent(app, workspace, &json!({})).await["id"].as_str().unwrap().to_owned();
-    let chat = world::agent(app, workspace, &json!({"channel": "chat"})).await;
-    let inbound = world::agent(app, workspace, &json!({"direction": "inbound"})).await;
-    for key in [&workspace.live, &workspace.test] {
+    let draft = world.draft_agent(&json!({})).await["id"].as_str().unwrap().to_owned();
+    let chat = world.agent(&json!({"channel": "chat"})).await;
+    let inbound = world.agent(&json!({"direction": "inbound"})).await;
+    for key in [world.live(), world.test()] {
         for (agent, status, code) in [
             ("agt_00000000000000000000000000", 404, "not_found"),
             ("x", 404, "not_found"),
@@ -42,9 +43,9 @@ async fn agent_errors_for_both_keys() {
                 agent,
                 json!({"toNumber": "12345678", "fromNumber": "+919999999999", "variables": {"a": []}}),
             );
-            app.post(key, "/v1/calls", &body).await.refused(status, code);
+            world.app.post(key, "/v1/calls", &body).await.refused(status, code);
         }
-        assert!(listed(app, key, "").await.is_empty());
+        assert!(listed(&world, key, "").await.is_empty());
     }
 }
 
@@ -67,8 +68,8 @@ async fn wrong_bodies_name_the_field() {
         (with(&world.agent, json!({"metadata": {"k": {}}})), "metadata.k"),
         (with(&world.agent, json!({"metadata": {"": 1}})), "metadata."),
     ] {
-        for key in [world.live(), &world.workspace.test] {
-            let refused = world.app.post(key, "/v1/calls", &body).await.refused(400, "invalid_request");
+        for key in [world.live(), world.test()] {
+            let refused = world.app.post(key, "/v1/calls", &body).await.invalid();
             assert_eq!(refused["meta"]["field"], field, "{body}");
         }
     }
@@ -81,10 +82,10 @@ async fn local_formats_are_normalized() {
     for text in ["98123 01234", "09812301234", "+91 98123-01234", "00919812301234"] {
         let placed = world
             .app
-            .post(&world.workspace.test, "/v1/calls", &with(&world.agent, json!({"toNumber": text})))
+            .post(world.test(), "/v1/calls", &with(&world.agent, json!({"toNumber": text})))
             .await
             .expect(200);
-        let call = world.call(&world.workspace.test, placed["interactionId"].as_str().unwrap()).await;
+        let call = world.call(world.test(), placed["interactionId"].as_str().unwrap()).await;
         assert_eq!(call["toNumber"], "+919812301234", "{text}");
     }
 }
@@ -102,7 +103,7 @@ async fn numbers_must_be_owned() {
             .fold(10_000_000u32, |sum, byte| (sum * 31 + u32::from(byte)) % 80_000_000 + 10_000_000)
     );
     let made = world.app.operator("POST", &path, &json!({"number": second})).await.expect(201);
-    for key in [world.live(), &world.workspace.test] {
+    for key in [world.live(), world.test()] {
         world
             .place_with(key, "1234", json!({"fromNumber": "+918011112222"}))
             .await
@@ -137,61 +138,46 @@ async fn numbers_must_be_owned() {
         .refused(400, "from_number_not_owned");
 }
 
+/// A workspace that was just made, with an agent: without money, without a number, not verified.
+async fn just_made(change: impl FnOnce(&mut Config)) -> World {
+    let service = World::bare_with(change).await;
+    let id = service.app.operator("POST", "/workspaces", &json!({"name": "Bare"})).await.id(201);
+    let mut world = service.enter(&id).await;
+    world.agent = world.agent(&json!({})).await;
+    world
+}
+
 #[tokio::test]
 async fn a_live_call_needs_verification_a_number_and_money_in_this_order() {
-    let app = TestApp::start().await;
-    let id = app.operator("POST", "/workspaces", &json!({"name": "Bare"})).await.id(201);
-    let workspace = Workspace {
-        live: app.key(&id, "live", json!("all")).await,
-        test: app.key(&id, "test", json!("all")).await,
-        id,
-    };
-    let agent = world::agent(&app, &workspace, &json!({})).await;
-    app.set_clock(&crate::world::noon_after(&app.now().await).to_string()).await;
+    let world = just_made(|_| ()).await;
+    world.set_clock(&noon_after(&world.now().await).to_string()).await;
     let place = async |number: &str| -> Answer {
-        app.post(&workspace.live, "/v1/calls", &with(&agent, json!({"toNumber": number}))).await
+        world.post("/v1/calls", &with(&world.agent, json!({"toNumber": number}))).await
     };
     place("12345678").await.refused(403, "kyb_required");
-    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &json!({"kybVerified": true}))
-        .await
-        .expect(200);
-    place("12345678").await.refused(400, "invalid_request");
+    world.change(&json!({"kybVerified": true})).await;
+    place("12345678").await.invalid();
     let refused = place("+919812302222").await.refused(400, "no_phone_number");
     assert_eq!(refused["error"], "buy a phone number before placing calls");
-    app.operator(
-        "POST",
-        &format!("/workspaces/{}/numbers", workspace.id),
-        &json!({"number": "+918044445555"}),
-    )
-    .await
-    .expect(201);
+    world.number("+918044445555").await;
     place("+919812302222").await.refused(402, "insufficient_balance");
-    assert!(listed(&app, &workspace.live, "").await.is_empty(), "refusals store nothing");
-    let entry = json!({"kind": "topup", "amountMinor": 600, "reference": "pay"});
-    app.operator("POST", &format!("/workspaces/{}/wallet/entries", workspace.id), &entry).await.expect(201);
+    assert!(listed(&world, world.live(), "").await.is_empty(), "refusals store nothing");
+    world.pay(600).await;
     place("+919812302222").await.refused(422, "call_blocked");
     place("+919812301234").await.expect(200);
     place("+919812301235").await.refused(402, "insufficient_balance");
-    app.advance(10).await;
-    let view = app.operator("GET", &format!("/workspaces/{}", workspace.id), &Value::Null).await.expect(200);
-    assert_eq!((&view["data"]["balanceMinor"], &view["data"]["reservedMinor"]), (&json!(0), &json!(0)));
+    world.advance(10).await;
+    assert_eq!(world.wallet().await, (0, 0));
 }
 
 #[tokio::test]
 async fn a_test_call_needs_none_of_that() {
-    let app = TestApp::start_with(|config| config.telephony.carrier = dastak::config::Carrier::None).await;
-    let id = app.operator("POST", "/workspaces", &json!({"name": "Bare"})).await.id(201);
-    let workspace = Workspace {
-        live: app.key(&id, "live", json!("all")).await,
-        test: app.key(&id, "test", json!("all")).await,
-        id,
-    };
-    let agent = world::agent(&app, &workspace, &json!({})).await;
+    let world = just_made(|config| config.telephony.carrier = dastak::config::Carrier::None).await;
     // Night in India, a number on the registry, no money, no number, not verified, no carrier.
-    app.set_clock(&crate::world::noon_after(&app.now().await).plus(12 * HOUR).to_string()).await;
-    app.operator("POST", "/dnd", &json!({"phones": ["+919812301234"]})).await.expect(200);
+    world.set_clock(&noon_after(&world.now().await).plus(12 * HOUR).to_string()).await;
+    world.app.operator("POST", "/dnd", &json!({"phones": ["+919812301234"]})).await.expect(200);
     for _ in 0..12 {
-        app.post(&workspace.test, "/v1/calls", &with(&agent, json!({}))).await.expect(200);
+        world.app.post(world.test(), "/v1/calls", &with(&world.agent, json!({}))).await.expect(200);
     }
 }
 
@@ -235,16 +221,10 @@ async fn every_gate_blocks_and_leaves_a_listed_call() {
     let live = world.live();
     let blocked = async |digits: &str, gate: &str| {
         let refused = world.place(live, digits).await.refused(422, "call_blocked");
-        assert_eq!(
-            (&refused["meta"]["reason"], &refused["meta"]["blockReason"]),
-            (&json!(gate), &json!(gate))
-        );
+        refused["meta"].shows(json!({"reason": gate, "blockReason": gate}));
         assert_eq!(refused["error"], format!("call blocked by compliance: {gate}"));
         let call = world.call(live, refused["meta"]["callId"].as_str().unwrap()).await;
-        assert_eq!(
-            (&call["state"], &call["status"], &call["answered"]),
-            (&json!("blocked"), &json!("blocked"), &json!(false))
-        );
+        call.shows(json!({"state": "blocked", "status": "blocked", "answered": false}));
         world
             .app
             .post(live, &format!("/v1/calls/{}/hangup", call["id"].as_str().unwrap()), &Value::Null)
@@ -263,7 +243,7 @@ async fn every_gate_blocks_and_leaves_a_listed_call() {
     blocked("1111", "frequency_cap").await;
     let pack = json!({"name": "Strict", "hours": [{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}], "requireConsent": true});
     let pack = world.operator("POST", "/compliance-packs", pack).await.expect(201);
-    let strict = world::agent(&world, &world.workspace, &json!({"policyRef": pack["data"]["id"]})).await;
+    let strict = world.agent(&json!({"policyRef": pack["data"]["id"]})).await;
     let refused =
         world.app.post(live, "/v1/calls", &with(&strict, json!({}))).await.refused(422, "call_blocked");
     assert_eq!(refused["meta"]["blockReason"], "consent");
@@ -296,8 +276,8 @@ fn tenant_text(tenant: domain::tenant::Tenant) -> String {
 #[tokio::test]
 async fn lines_of_the_workspace_and_of_the_platform() {
     let world = World::open_with(|config| config.telephony.concurrent_calls = 3).await;
-    let other = world.workspace().await;
-    let other_agent = world::agent(&world.app, &other, &json!({})).await;
+    let other = world.neighbour().await;
+    let other_agent = other.agent(&json!({})).await;
     change(&world, json!({"limits": {"concurrentCalls": 2}})).await;
     let live = world.live();
     world.placed(live, "1234").await;
@@ -309,13 +289,12 @@ async fn lines_of_the_workspace_and_of_the_platform() {
             .is_some_and(|seconds| seconds.parse::<u32>().is_ok_and(|seconds| seconds > 0))
     );
     full.refused(429, "concurrency_limit");
-    world.app.post(&other.live, "/v1/calls", &with(&other_agent, json!({}))).await.expect(200);
-    world
-        .app
-        .post(&other.live, "/v1/calls", &with(&other_agent, json!({"toNumber": "+919812301235"})))
+    other.post("/v1/calls", &with(&other_agent, json!({}))).await.expect(200);
+    other
+        .post("/v1/calls", &with(&other_agent, json!({"toNumber": "+919812301235"})))
         .await
         .refused(429, "concurrency_limit");
-    world.placed(&world.workspace.test, "1236").await;
+    world.placed(world.test(), "1236").await;
     world.advance(9).await;
     world.placed(live, "1236").await;
     world.advance(60).await;
@@ -358,11 +337,9 @@ async fn the_carrier_refuses_or_is_lost() {
 #[tokio::test]
 async fn variables_are_given_saved_and_required() {
     let world = World::open().await;
-    let (app, workspace) = (&world.app, &world.workspace);
-    let agent =
-        world::agent(app, workspace, &json!({"systemPrompt": "Greet {{name}} about {{amount}}."})).await;
-    for key in [&workspace.live, &workspace.test] {
-        let place = async |more: Value| app.post(key, "/v1/calls", &with(&agent, more)).await;
+    let agent = world.agent(&json!({"systemPrompt": "Greet {{name}} about {{amount}}."})).await;
+    for key in [world.live(), world.test()] {
+        let place = async |more: Value| world.app.post(key, "/v1/calls", &with(&agent, more)).await;
         let refused = place(json!({"variables": {"amount": 5}, "toNumber": "12345678"}))
             .await
             .refused(422, "missing_required_variables");
@@ -378,14 +355,14 @@ async fn variables_are_given_saved_and_required() {
                 .refused(400, "invalid_variables");
             assert_eq!(refused["meta"]["key"], "amount");
         }
-        assert_eq!(listed(app, key, "").await.len(), 0, "refusals store nothing");
+        assert_eq!(listed(&world, key, "").await.len(), 0, "refusals store nothing");
         place(json!({"externalRef": "r1", "variables": {"name": "Asha", "amount": 5}})).await.expect(200);
         place(json!({"externalRef": "r1"})).await.expect(200);
         place(json!({})).await.expect(200);
         // Three dials a day are allowed.
-        app.advance(24 * 3600).await;
+        world.advance(24 * 3600).await;
         place(json!({"externalRef": "r1", "variables": {"name": "Other"}})).await.expect(200);
-        let calls = listed(app, key, "").await;
+        let calls = listed(&world, key, "").await;
         let contacts: std::collections::BTreeSet<&str> =
             calls.iter().map(|call| call["contactId"].as_str().unwrap()).collect();
         assert_eq!((calls.len(), contacts.len()), (4, 1));
@@ -396,11 +373,10 @@ async fn variables_are_given_saved_and_required() {
 #[tokio::test]
 async fn saved_values_are_the_attributes_of_the_contact() {
     let world = World::open().await;
-    let (app, workspace) = (&world.app, &world.workspace);
-    let live = &workspace.live;
-    let agent = world::agent(app, workspace, &json!({"systemPrompt": "Greet {{name}} about {{due}}."})).await;
+    let live = world.live();
+    let agent = world.agent(&json!({"systemPrompt": "Greet {{name}} about {{due}}."})).await;
     let attributes = async |number: &str| {
-        let listed = app.get(live, "/v1/contacts").await.expect(200);
+        let listed = world.app.get(live, "/v1/contacts").await.expect(200);
         let all = listed["data"].as_array().unwrap().clone();
         let found = all.into_iter().find(|contact| contact["phone"] == number);
         found.unwrap_or_else(|| panic!("a contact with {number}"))["attributes"].clone()
@@ -412,32 +388,32 @@ async fn saved_values_are_the_attributes_of_the_contact() {
     };
     // A contact that a call makes starts with the call's values, and a later call leaves nothing.
     let first = order("+919812340011", json!({"variables": {"name": "Asha", "due": 500}}));
-    app.post(live, "/v1/calls", &first).await.expect(200);
+    world.app.post(live, "/v1/calls", &first).await.expect(200);
     let later = order("+919812340011", json!({"variables": {"name": "Other", "mood": "good"}}));
-    app.post(live, "/v1/calls", &later).await.expect(200);
+    world.app.post(live, "/v1/calls", &later).await.expect(200);
     assert_eq!(attributes("+919812340011").await, json!({"name": "Asha", "due": 500}));
     // What waited leaves nothing.
     let values = json!({"variables": {"name": "Ravi", "due": "₹ 5"}});
     let once: &[(&str, &str)] = &[("idempotency-key", "once")];
     let nudge = order("+919812340012", values.clone());
-    app.post_with(live, "/v1/nudges", once, &nudge).await.expect(201);
+    world.post_with(live, "/v1/nudges", once, &nudge).await.expect(201);
     let mut scheduled = order("+919812340013", values);
-    scheduled["scheduledAt"] = json!(app.now().await);
-    app.post_with(live, "/v1/scheduled-calls", once, &scheduled).await.expect(201);
-    app.advance(2).await;
+    scheduled["scheduledAt"] = json!(world.now().await);
+    world.post_with(live, "/v1/scheduled-calls", once, &scheduled).await.expect(201);
+    world.advance(2).await;
     for number in ["+919812340012", "+919812340013"] {
         assert_eq!(attributes(number).await, json!({}), "{number}");
     }
     // What the owner saves is used, as far as it is a value: a list is none.
     let body =
         json!({"externalRef": "seen", "phone": "9812340014", "attributes": {"name": "Meera", "due": ["x"]}});
-    let made = app.post(live, "/v1/contacts", &body).await.expect(201);
+    let made = world.app.post(live, "/v1/contacts", &body).await.expect(201);
     let order = order("+919812340014", json!({}));
-    let refused = app.post(live, "/v1/calls", &order).await.refused(422, "missing_required_variables");
+    let refused = world.app.post(live, "/v1/calls", &order).await.refused(422, "missing_required_variables");
     assert_eq!(refused["meta"]["missing"], json!(["due"]));
     let path = format!("/v1/contacts/{}", made["data"]["id"].as_str().unwrap());
-    app.put(live, &path, &json!({"attributes": {"name": "Meera", "due": "₹ 9"}})).await.expect(200);
-    app.post(live, "/v1/calls", &order).await.expect(200);
+    world.app.put(live, &path, &json!({"attributes": {"name": "Meera", "due": "₹ 9"}})).await.expect(200);
+    world.app.post(live, "/v1/calls", &order).await.expect(200);
 }
 
 #[tokio::test]
@@ -454,10 +430,8 @@ async fn what_is_over_a_limit_is_told_and_accepted() {
         ),
         (Value::Object(many), json!([["variables_over_limit", "variables"]])),
     ] {
-        let placed = world
-            .place_with(&world.workspace.test, "1234", json!({"variables": variables}))
-            .await
-            .expect(200);
+        let placed =
+            world.place_with(world.test(), "1234", json!({"variables": variables})).await.expect(200);
         let told: Vec<Value> = placed["warnings"]
             .as_array()
             .unwrap()
@@ -493,16 +467,13 @@ async fn who_a_reference_and_a_number_name() {
     assert_eq!(contact("0303", Some("b")).await, other);
     assert_ne!(contact("0302", None).await, by_number, "the number of a call does not become the contact's");
     let stored = world.app.get(key, &format!("/v1/contacts/{by_number}")).await.expect(200);
-    assert_eq!(
-        (&stored["data"]["externalRef"], &stored["data"]["phone"]),
-        (&json!("a"), &json!("+919812300301"))
-    );
+    stored["data"].shows(json!({"externalRef": "a", "phone": "+919812300301"}));
 }
 
 #[tokio::test]
 async fn placing_is_idempotent() {
     let world = World::open().await;
-    for key in [world.live(), &world.workspace.test] {
+    for key in [world.live(), world.test()] {
         let place = async |name: &str, digits: &str| {
             let body = with(
                 &world.agent,
@@ -533,7 +504,7 @@ async fn the_placing_limit_counts() {
     let world = World::open().await;
     change(&world, json!({"limits": {"callsPerMinute": 2}})).await;
     for _ in 0..2 {
-        world.placed(&world.workspace.test, "1234").await;
+        world.placed(world.test(), "1234").await;
     }
     let limited = world.place(world.live(), "1234").await;
     assert_eq!(
@@ -546,8 +517,8 @@ async fn the_placing_limit_counts() {
 #[tokio::test]
 async fn lists_filter_and_page() {
     let world = World::open().await;
-    let (app, test) = (&world.app, &world.workspace.test);
-    let second = world::agent(app, &world.workspace, &json!({})).await;
+    let (app, test) = (&world.app, world.test());
+    let second = world.agent(&json!({})).await;
     let mut ids = Vec::new();
     for (index, digits) in ["1234", "0000", "1111", "1234", "1111", "0000", "1235"].into_iter().enumerate() {
         let agent = if index % 2 == 0 { &world.agent } else { &second };
@@ -621,7 +592,7 @@ async fn lists_filter_and_page() {
         let answer = app.get(test, &format!("/v1/calls?{wrong}")).await;
         assert_eq!(answer.status, 400, "{wrong}");
     }
-    app.get(test, "/v1/calls/call_00000000000000000000000000").await.refused(404, "not_found");
+    app.get(test, "/v1/calls/call_00000000000000000000000000").await.not_found();
 }
 
 #[tokio::test]
@@ -647,39 +618,32 @@ async fn an_erased_person_is_gone_from_calls() {
     let contact = world.call(live, &id).await["contactId"].as_str().unwrap().to_owned();
     let erased =
         world.app.post(live, &format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
-    assert_eq!(
-        (&erased["data"]["erased"]["calls"], &erased["data"]["erased"]["transcripts"]),
-        (&json!(2), &json!(1))
-    );
+    erased["data"]["erased"].shows(json!({"calls": 2, "transcripts": 1}));
     world.advance(1).await;
     let call = world.call(live, &id).await;
     let rest =
         ["toNumber", "metadata", "transcript", "extracted", "durationSeconds"].map(|name| call[name].clone());
     assert_eq!(json!(rest), json!(["[erased]", {}, [], {}, 8]));
     let call = world.call(live, &going).await;
-    assert_eq!(
-        (&call["state"], &call["endCause"], &call["toNumber"]),
-        (&json!("ended"), &json!("api_hangup"), &json!("[erased]"))
-    );
+    call.shows(json!({"state": "ended", "endCause": "api_hangup", "toNumber": "[erased]"}));
 }
 
 /// A clock that was set forward, and then back, leaves no call in the future.
 #[tokio::test]
 async fn a_call_is_dated_by_a_clock_that_was_set_back() {
     let world = World::open().await;
-    let (app, workspace) = (&world.app, &world.workspace);
-    let clock = app.app().clock.clone();
+    let clock = world.app().clock.clone();
     for (digit, by) in [(5, 0), (6, HOUR), (7, -HOUR)] {
         assert!(clock.step_to(clock.now().plus(by)));
         let (now, body) = (clock.now().to_string(), with(&world.agent, json!({})));
-        let placed = app.post(&workspace.test, "/v1/calls", &body).await.expect(200);
+        let placed = world.app.post(world.test(), "/v1/calls", &body).await.expect(200);
         let path = format!("/v1/calls/{}", placed["interactionId"].as_str().unwrap());
-        let shown = app.get(&workspace.test, &path).await.expect(200);
+        let shown = world.app.get(world.test(), &path).await.expect(200);
         assert_eq!(shown["data"]["startedAt"], now, "{by} ms later");
         let nudge = json!({"agentId": world.agent, "toNumber": format!("+91981230123{digit}")});
         let (key, path) = (format!("nudge{by}"), "/v1/nudges");
         let made =
-            app.post_with(&workspace.test, path, &[("idempotency-key", &key)], &nudge).await.expect(201);
+            world.post_with(world.test(), path, &[("idempotency-key", &key)], &nudge).await.expect(201);
         assert_eq!(made["data"]["createdAt"], now, "{by} ms later");
     }
 }

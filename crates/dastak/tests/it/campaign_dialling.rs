@@ -3,8 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::streams::{send, webhook};
-use crate::world::{self, World, phones, refs, shown_row};
+use crate::shows::Shows;
+use crate::streams::send;
+use crate::world::{World, phones, refs, shown_row};
 
 #[tokio::test]
 async fn a_campaign_calls_everybody_on_its_list_and_completes() {
@@ -24,10 +25,7 @@ async fn a_campaign_calls_everybody_on_its_list_and_completes() {
     assert_eq!(world.shown_runs(&id).await, ["schedule completed - 2/2/0"]);
     let summary = world.summary(&id).await;
     let progress = &summary["progress"];
-    assert_eq!(
-        (&progress["total"], &progress["reached"], &progress["invalid"]),
-        (&json!(4), &json!(2), &json!(2))
-    );
+    progress.shows(json!({"total": 4, "reached": 2, "invalid": 2}));
     assert_eq!((&summary["connectRate"], &summary["avgCallSeconds"]), (&json!(1.0), &json!(8.0)));
     let price = world.get("/v1/wallet").await["data"]["costPerMinuteMinor"].as_i64().unwrap();
     assert_eq!(summary["spentMinor"], 2 * price);
@@ -45,10 +43,7 @@ async fn a_campaign_calls_everybody_on_its_list_and_completes() {
     assert_eq!(calls.len(), 2);
     assert!(calls.iter().all(|call| call["campaignId"] == *id && call["agentId"] == *world.agent));
     let contact = world.get(&format!("/v1/contacts/{}", rows[0]["contactId"].as_str().unwrap())).await;
-    assert_eq!(
-        (&contact["data"]["name"], &contact["data"]["phone"]),
-        (&json!("Asha"), &json!("+919812340001"))
-    );
+    contact["data"].shows(json!({"name": "Asha", "phone": "+919812340001"}));
     world.advance(3 * 86_400).await;
     assert_eq!(
         (world.campaign_calls(&id).await.len(), world.outbox_of("campaign.finished").await.len()),
@@ -99,10 +94,7 @@ async fn a_refusal_before_any_ring_holds_the_row_and_is_no_attempt() {
     assert_eq!(shown_row(&world.row(&id).await), "held - 0 provider_error");
     assert_eq!(world.shown_runs(&id).await, ["schedule skipped provider_error 1/0/1"]);
     let summary = world.summary(&id).await;
-    assert_eq!(
-        (&summary["heldByReason"], &summary["connectRate"]),
-        (&json!({"provider_error": 1}), &Value::Null)
-    );
+    summary.shows(json!({"heldByReason": {"provider_error": 1}, "connectRate": null}));
     world.advance(15 * 60).await;
     assert_eq!(shown_row(&world.row(&id).await), "held - 0 provider_error");
     assert_eq!(world.shown_runs(&id).await.len(), 1, "asked again after 15 minutes, and recorded once");
@@ -110,10 +102,8 @@ async fn a_refusal_before_any_ring_holds_the_row_and_is_no_attempt() {
     // After as many tries as a scheduled call has.
     world.advance(15 * 60).await;
     let row = world.row(&id).await;
-    assert_eq!(
-        (shown_row(&row).as_str(), &row["failureReason"]),
-        ("unreached failed 0 -", &json!("provider_error"))
-    );
+    assert_eq!(shown_row(&row), "unreached failed 0 -");
+    row.shows(json!({"failureReason": "provider_error"}));
     assert_eq!(world.status(&id).await, "completed");
     world.advance(3 * 86_400).await;
     assert_eq!(world.shown_runs(&id).await, ["schedule skipped provider_error 1/0/1"]);
@@ -310,25 +300,22 @@ async fn a_row_without_what_the_agent_needs_is_given_up_and_its_run_says_why() {
     world.put(&path, &change).await.expect(200);
     world.set(&id, "active").await.expect(200);
     let row = world.row(&id).await;
-    assert_eq!(
-        (shown_row(&row).as_str(), &row["failureReason"]),
-        ("unreached failed 0 -", &json!("missing_required_variables"))
-    );
+    assert_eq!(shown_row(&row), "unreached failed 0 -");
+    row.shows(json!({"failureReason": "missing_required_variables"}));
     let run = world.runs(&id).await.pop().unwrap();
-    assert_eq!(
-        (&run["status"], &run["rejected"], &run["error"]),
-        (&json!("completed"), &json!(1), &json!("missing_required_variables: name, due"))
+    run.shows(
+        json!({"status": "completed", "rejected": 1, "error": "missing_required_variables: name, due"}),
     );
     assert_eq!(world.status(&id).await, "completed");
 }
 
 #[tokio::test]
 async fn values_of_a_row_reach_its_conversation() {
-    let world = World::monday().await;
-    let agent = world::agent(&world, &world.workspace, &json!({"systemPrompt": "Say {{due}}."})).await;
-    let id = world::draft(&world, &world.workspace, &agent, &json!({}), &[]).await;
-    let rows = json!({"contacts": [{"phone": "9812340001", "variables": {"due": "₹ 500"}}]});
-    world.post(&format!("/v1/campaigns/{id}/contacts"), &rows).await.expect(200);
+    let mut world = World::monday().await;
+    world.agent = world.agent(&json!({"systemPrompt": "Say {{due}}."})).await;
+    let id = world.draft(&json!({}), &[]).await;
+    let rows = json!([{"phone": "9812340001", "variables": {"due": "₹ 500"}}]);
+    world.set_list(&id, rows).await.expect(200);
     world.set(&id, "active").await.expect(200);
     let call = world.campaign_calls(&id).await.remove(0);
     let stored = world.app().store.read({
@@ -342,12 +329,12 @@ async fn values_of_a_row_reach_its_conversation() {
 async fn a_run_begins_at_once_or_says_why_not() {
     let world = World::monday().await;
     let id = world.draft(&json!({}), &["9812340001"]).await;
-    world.run(&id).await.refused(409, "conflict");
-    world.run("cmp_00000000000000000000000000").await.refused(404, "not_found");
-    let neighbour = world.workspace().await;
+    world.run(&id).await.conflict();
+    world.run("cmp_00000000000000000000000000").await.not_found();
+    let neighbour = world.neighbour().await;
     let path = format!("/v1/campaigns/{id}/run");
-    world.app.post(&neighbour.live, &path, &Value::Null).await.refused(404, "not_found");
-    world.app.post(&world.workspace.test, &path, &Value::Null).await.refused(403, "test_mode_read_only");
+    neighbour.post(&path, &Value::Null).await.not_found();
+    world.app.post(world.test(), &path, &Value::Null).await.read_only();
     world.set_clock("2027-03-01T16:00:00Z").await;
     world.set(&id, "active").await.expect(200);
     let started = world.run(&id).await.data(202);
@@ -365,10 +352,7 @@ async fn a_run_begins_at_once_or_says_why_not() {
     let started = world.run(&id).await.data(202);
     world.advance(0).await;
     let skipped = world.get(&format!("/v1/campaign-runs/{}", started["runId"].as_str().unwrap())).await;
-    assert_eq!(
-        (&skipped["data"]["status"], &skipped["data"]["skippedReason"]),
-        (&json!("skipped"), &json!("outside_schedule"))
-    );
+    skipped["data"].shows(json!({"status": "skipped", "skippedReason": "outside_schedule"}));
 }
 
 #[tokio::test]
@@ -398,7 +382,7 @@ async fn pausing_ends_the_session_and_resuming_begins_another() {
     world.advance(600).await;
     let progress = world.summary(&id).await["progress"].clone();
     assert_eq!((&progress["reached"], &progress["queued"]), (&json!(2), &json!(4)), "calls under way go on");
-    world.run(&id).await.refused(409, "conflict");
+    world.run(&id).await.conflict();
     world.set(&id, "active").await.expect(200);
     world.advance(60).await;
     assert_eq!(world.shown_runs(&id).await, ["schedule completed - 2/2/0", "schedule completed - 4/4/0"]);
@@ -463,7 +447,7 @@ async fn who_is_erased_is_never_called_again() {
     let world = World::monday().await;
     let id = world.campaign(&json!({"retryCount": 2}), &["9812340000"]).await;
     let contact = world.row(&id).await["contactId"].as_str().unwrap().to_owned();
-    world.post(&format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
+    world.erase(&contact).await.expect(200);
     world.advance(3600).await;
     let row = world.row(&id).await;
     assert_eq!((&row["phone"], &row["name"], &row["valid"]), (&Value::Null, &Value::Null, &json!(false)));
@@ -490,15 +474,11 @@ async fn a_row_whose_call_vanished_is_settled_by_a_look() {
     world.set(&id, "active").await.expect(200);
     let campaign: String = id.clone();
     world
-        .app
-        .app()
-        .store
-        .tx(move |tx| {
+        .store(move |tx| {
             tx.exec("delete from calls where campaign = ?1", &[campaign.clone().into()])?;
             Ok::<_, store::DbError>(())
         })
-        .await
-        .unwrap();
+        .await;
     world.advance(14 * 60).await;
     assert_eq!(world.row(&id).await["state"], "in_progress");
     world.advance(2 * 60).await;
@@ -513,7 +493,7 @@ async fn a_row_whose_call_vanished_is_settled_by_a_look() {
 async fn a_campaign_that_a_stream_feeds_goes_on_when_everybody_was_called() {
     for (end, reason) in [("date", "end_date"), ("owner", "requested"), ("detached", "list_complete")] {
         let world = World::monday().await;
-        let stream = webhook(&world.app, &world.workspace).await;
+        let stream = world.webhook_stream().await;
         let id = world.draft(&json!({"endAt": "2027-03-03T18:00:00+05:30"}), &["9812340001"]).await;
         let feed = format!("/v1/campaigns/{id}/streams/{}", stream["id"].as_str().unwrap());
         world.put(&feed, &json!({})).await.expect(200);

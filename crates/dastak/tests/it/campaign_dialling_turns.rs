@@ -11,7 +11,7 @@ use store::db::{Fate, Faults, Pause, Place};
 use tokio::sync::watch;
 
 use crate::app::TestApp;
-use crate::world::{self, World, phones, refs, shown_row};
+use crate::world::{World, phones, refs, shown_row};
 
 /// What the carrier does with a dial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,11 +102,11 @@ impl Faults for NudgesFail {
 async fn nudges_that_cannot_be_looked_at_do_not_take_the_turn_of_campaigns() {
     let world = World::monday().await;
     let due = "2027-03-01T06:35:05Z";
-    let other = world.workspace().await;
-    let agent = world::agent(&world.app, &other, &json!({})).await;
-    let body = json!({"agentId": agent, "toNumber": "+919812799998", "scheduledAt": due});
+    let mut other = world.neighbour().await;
+    other.agent = other.agent(&json!({})).await;
+    let body = json!({"agentId": other.agent, "toNumber": "+919812799998", "scheduledAt": due});
     let headers = [("idempotency-key", "one")];
-    let made = world.post_with(&other.live, "/v1/nudges", &headers, &body).await.expect(201);
+    let made = world.post_with(other.live(), "/v1/nudges", &headers, &body).await.expect(201);
     world.app().store.fail_as(Arc::new(NudgesFail));
     let people = phones(3);
     let id = world.draft(&json!({"startAt": due}), &refs(&people)).await;
@@ -114,7 +114,7 @@ async fn nudges_that_cannot_be_looked_at_do_not_take_the_turn_of_campaigns() {
     world.set_clock(due).await;
     assert_eq!(world.campaign_calls(&id).await.len(), 3);
     let path = format!("/v1/nudges/{}", made["data"]["id"].as_str().unwrap());
-    assert_eq!(world.app.get(&other.live, &path).await.expect(200)["data"]["attempts"], 0);
+    assert_eq!(other.get(&path).await["data"]["attempts"], 0);
 }
 
 #[tokio::test]
@@ -162,22 +162,22 @@ async fn workspaces_share_the_lines_of_the_platform() {
     let world =
         World::monday_in(TestApp::start_with(|config| config.telephony.concurrent_calls = 3).await).await;
     let people = phones(90);
-    let other = world.workspace().await;
-    let agent = world::agent(&world.app, &other, &json!({})).await;
+    let mut other = world.neighbour().await;
+    other.agent = other.agent(&json!({})).await;
     // Many campaigns give a workspace no larger share.
     let mut own = Vec::new();
     for many in people[..60].chunks(20) {
         own.push(world.campaign(&json!({}), &refs(many)).await);
     }
-    let theirs = world::draft(&world.app, &other, &agent, &json!({}), &refs(&people[60..])).await;
+    let theirs = other.draft(&json!({}), &refs(&people[60..])).await;
     let path = format!("/v1/campaigns/{theirs}/status");
-    world.app.post(&other.live, &path, &json!({"status": "active"})).await.expect(200);
+    other.post(&path, &json!({"status": "active"})).await.expect(200);
     world.advance(100).await;
     let mut mine = 0;
     for id in &own {
         mine += world.campaign_calls(id).await.len();
     }
-    let calls = world.app.get(&other.live, "/v1/calls?limit=200").await.expect(200);
+    let calls = other.get("/v1/calls?limit=200").await;
     let theirs = calls["data"].as_array().unwrap().len();
     assert!(mine + theirs >= 27, "{mine} and {theirs} on three lines in 100 seconds");
     assert!(mine.abs_diff(theirs) <= 6, "{mine} and {theirs}");
@@ -206,13 +206,13 @@ async fn a_campaign_that_must_wait_does_not_delay_others() {
     for _ in 0..2 {
         world.campaign(&json!({}), &refs(&people)).await;
     }
-    let other = world.workspace().await;
-    let agent = world::agent(&world.app, &other, &json!({})).await;
-    let id = world::draft(&world.app, &other, &agent, &json!({}), &refs(&people[..3])).await;
+    let mut other = world.neighbour().await;
+    other.agent = other.agent(&json!({})).await;
+    let id = other.draft(&json!({}), &refs(&people[..3])).await;
     let path = format!("/v1/campaigns/{id}");
-    world.app.post(&other.live, &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
+    other.set_status(&path, "active").await.expect(200);
     world.advance(20).await;
-    assert_eq!(world.app.get(&other.live, &path).await.expect(200)["data"]["status"], "completed");
+    assert_eq!(other.get(&path).await["data"]["status"], "completed");
 }
 
 #[tokio::test]

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use store::campaigns::progress::{self, Delta};
 
 use crate::app::TestApp;
-use crate::world::{World, names_field};
+use crate::shows::Shows;
+use crate::world::World;
 
 /// A number that can be dialled, and none of whose last digits mean anything.
 fn number(n: usize) -> String {
@@ -40,7 +41,7 @@ async fn rows_are_normalized_flagged_and_kept_in_order() {
         {"phone": ""},
         {"phone": "022-23456789", "name": ""},
     ]);
-    let made = world.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
+    let made = world.set_list(&path, json!(rows)).await.expect(200);
     assert_eq!(made, json!({"data": {"total": 8, "valid": 2, "invalid": 6}}));
     assert_eq!(world.get(&path).await["data"]["callingList"], json!({"total": 8, "valid": 2, "invalid": 6}));
     let page = world.get(&format!("{path}/contacts")).await;
@@ -98,16 +99,8 @@ async fn a_list_replaces_the_one_before_whole() {
     let progress = world.get(&format!("{path}/summary")).await["data"]["progress"].clone();
     assert_eq!((&progress["total"], &progress["queued"]), (&json!(2), &json!(2)));
     // The rows of the old list are removed behind the request.
-    let stored = async || {
-        world
-            .app
-            .app()
-            .store
-            .read(|tx| tx.one::<i64>("select count(*) from campaign_rows", &[]))
-            .await
-            .unwrap()
-            .unwrap()
-    };
+    let stored =
+        async || world.stored(|tx| tx.one::<i64>("select count(*) from campaign_rows", &[])).await.unwrap();
     world.advance(0).await;
     assert_eq!(stored().await, 2);
     world.delete(&path).await.expect(200);
@@ -152,10 +145,7 @@ async fn a_wrong_row_is_named_and_nothing_is_stored() {
         (json!({"phone": number(3), "variables": many}), "contacts[1].variables", "invalid_variables"),
         (json!("9812345678"), "contacts[1]", "invalid_request"),
     ] {
-        let refused = world
-            .post(&format!("{path}/contacts"), &json!({"contacts": [good, row]}))
-            .await
-            .refused(400, code);
+        let refused = world.set_list(&path, json!([good, row])).await.refused(400, code);
         assert!(refused["error"].as_str().unwrap().starts_with(field), "{field}: {refused}");
     }
     let large = json!({"contacts": [{"phone": number(3), "variables": {"due": "x".repeat(65_536)}}]});
@@ -166,26 +156,23 @@ async fn a_wrong_row_is_named_and_nothing_is_stored() {
         json!({"contacts": {}}),
         json!({"contacts": vec![json!({"phone": ""}); 50_001]}),
     ] {
-        world.post(&format!("{path}/contacts"), &wrong).await.refused(400, "invalid_request");
+        world.post(&format!("{path}/contacts"), &wrong).await.invalid();
     }
     assert_eq!(phones(&world.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))]);
     let unknown = "/v1/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/contacts";
-    world.post(unknown, &json!({"contacts": [good]})).await.refused(404, "not_found");
+    world.post(unknown, &json!({"contacts": [good]})).await.not_found();
 }
 
 #[tokio::test]
 async fn rows_have_what_the_flow_requires() {
     let world = World::prompted("Remind {{name}} of {{amount}}.").await;
     let path = world.new_campaign(json!({})).await;
-    let list = async |rows: Value| world.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await;
+    let list = async |rows: Value| world.set_list(&path, json!(rows)).await;
     let whole = json!({"name": "Asha", "amount": "1200"});
     let refused = list(json!([{"phone": number(1), "variables": whole}, {"phone": number(2), "variables": {"name": "Ravi"}}, {"phone": number(3)}]))
         .await
         .refused(400, "missing_required_variables");
-    assert_eq!(
-        (&refused["meta"]["missing"], &refused["meta"]["row"]),
-        (&json!(["amount", "name"]), &json!(1))
-    );
+    refused["meta"].shows(json!({"missing": ["amount", "name"], "row": 1}));
     let blank = json!([{"phone": number(1), "variables": {"name": " ", "amount": "1200"}}]);
     let refused = list(blank).await.refused(400, "missing_required_variables");
     assert_eq!(refused["meta"]["missing"], json!(["name"]), "what is blank is missing");
@@ -195,28 +182,23 @@ async fn rows_have_what_the_flow_requires() {
         list(json!([{"phone": number(1), "variables": whole}, {"phone": "x"}, {"phone": number(1)}])).await;
     assert_eq!(made.expect(200)["data"], json!({"total": 3, "valid": 1, "invalid": 2}));
     let anybody = world.new_campaign(json!({"agentId": null})).await;
-    world
-        .post(&format!("{anybody}/contacts"), &json!({"contacts": [{"phone": number(1)}]}))
-        .await
-        .expect(200);
+    world.set_list(&anybody, json!([{"phone": number(1)}])).await.expect(200);
 }
 
 #[tokio::test]
 async fn the_list_stands_while_the_campaign_dials_and_when_it_is_over() {
     let world = World::open().await;
     let path = world.new_campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
-    let list = async |n: usize| {
-        world.post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": number(n)}]})).await
-    };
+    let list = async |n: usize| world.set_list(&path, json!([{"phone": number(n)}])).await;
     list(1).await.expect(200);
     world.set_status(&path, "active").await.expect(200);
-    list(2).await.refused(409, "conflict");
+    list(2).await.conflict();
     world.set_status(&path, "paused").await.expect(200);
     list(3).await.expect(200);
     world.set_status(&path, "completed").await.expect(200);
-    list(4).await.refused(409, "conflict");
+    list(4).await.conflict();
     world.set_status(&path, "archived").await.expect(200);
-    list(5).await.refused(409, "conflict");
+    list(5).await.conflict();
     assert_eq!(phones(&world.get(&format!("{path}/contacts")).await), [format!("+91{}", number(3))]);
 }
 
@@ -238,8 +220,8 @@ async fn a_very_long_list_is_searched_for_whole_numbers_only() {
     assert_eq!(world.get(&format!("{path}/contacts?q=asha")).await["total"], 1);
     longer(1).await;
     for q in ["asha", "98100"] {
-        let refused = world.app.get(world.live(), &format!("{path}/contacts?q={q}")).await;
-        names_field(&refused.refused(400, "invalid_request"), "q");
+        let refused = world.fetch(&format!("{path}/contacts?q={q}")).await;
+        refused.invalid_field("q");
     }
     assert_eq!(world.get(&format!("{path}/contacts?q={}", number(1))).await["total"], 1);
 }
@@ -316,10 +298,8 @@ async fn a_list_is_read_by_state_text_and_page() {
         );
     }
     let page = read("?state=queued&limit=20&offset=110").await;
-    assert_eq!(
-        (phones(&page)[9].clone(), &page["nextOffset"]),
-        (format!("+91{}", number(119)), &Value::Null)
-    );
+    assert_eq!(phones(&page)[9].clone(), format!("+91{}", number(119)));
+    page.shows(json!({"nextOffset": null}));
     let listed = read("?state=dnc").await;
     assert_eq!(phones(&listed), [format!("+91{}", number(3)), format!("+91{}", number(5))]);
     assert!(listed["data"].as_array().unwrap().iter().all(|row| row["doNotCall"] == true));
@@ -345,21 +325,14 @@ async fn a_list_is_read_by_state_text_and_page() {
         assert_eq!((&page["total"], &page["counts"]["dnc"]), (&json!(total), &json!(1)), "{state}: {page}");
     }
     let both = read("?q=person&state=dnc").await;
-    assert_eq!(
-        (&both["total"], &both["counts"]["dnc"], &both["counts"]["queued"]),
-        (&json!(2), &json!(2), &json!(117))
-    );
+    both.shows(json!({"total": 2, "counts.dnc": 2, "counts.queued": 117}));
     let paged = read("?q=person&limit=100&state=queued").await;
     assert_eq!((&paged["total"], &paged["nextOffset"]), (&json!(117), &json!(100)));
 
     for (query, field) in
         [("?state=done", "state"), ("?limit=0", "limit"), ("?limit=201", "limit"), ("?offset=-1", "offset")]
     {
-        let refused = world
-            .app
-            .get(world.live(), &format!("{path}/contacts{query}"))
-            .await
-            .refused(400, "invalid_request");
+        let refused = world.fetch(&format!("{path}/contacts{query}")).await.invalid();
         assert_eq!(refused["meta"]["field"], field);
     }
 }
@@ -383,8 +356,8 @@ async fn who_must_not_be_called_is_looked_up_when_it_is_read() {
     assert_eq!(flags().await, [false, true]);
     world.post("/v1/dnc", &json!({"phones": [number(1)], "reason": "asked"})).await.expect(200);
     assert_eq!(flags().await, [true, true]);
-    let dnc = format!("/workspaces/{}/dnc/{}", world.workspace.id, number(1));
-    world.app.operator("DELETE", &dnc, &Value::Null).await.expect(200);
+    let dnc = format!("/dnc/{}", number(1));
+    world.operator("DELETE", &dnc, Value::Null).await.expect(200);
     assert_eq!(flags().await, [false, true]);
     assert_eq!(counts(&world, &path).await["dnc"], 1);
 }
@@ -396,49 +369,33 @@ async fn erasure_reaches_every_list_and_the_counts_stay_right() {
     let rows = json!([{"phone": number(1)}, {"phone": person, "name": "Asha Rao", "variables": {"due": "Secret 1"}}, {"phone": person, "name": "Asha again"}]);
     let (one, two) = (world.with_list(rows.clone()).await, world.with_list(rows.clone()).await);
     // An old list that is not removed yet, and a staged one.
-    world.post(&format!("{two}/contacts"), &json!({"contacts": rows})).await.expect(200);
+    world.set_list(&two, json!(rows)).await.expect(200);
     let import = Import::start(&world, &two).await;
     import.add(0, rows).await.expect(200);
     let made = world.post("/v1/contacts", &json!({"externalRef": "c1", "phone": person})).await.expect(201);
     let contact = made["data"]["id"].as_str().unwrap();
-    world.post(&format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
+    world.erase(&contact).await.expect(200);
     for path in [&one, &two] {
         let page = world.get(&format!("{path}/contacts")).await;
         let row = &page["data"][1];
-        assert_eq!(
-            (
-                &row["phone"],
-                &row["name"],
-                &row["variables"],
-                &row["valid"],
-                &row["invalidReason"],
-                &row["state"]
-            ),
-            (&Value::Null, &Value::Null, &json!({}), &json!(false), &json!("erased"), &json!("invalid"))
+        row.shows(
+            json!({"phone": null, "name": null, "variables": {}, "valid": false, "invalidReason": "erased",
+            "state": "invalid"}),
         );
         let all = json!({"all": 3, "reached": 0, "in_progress": 0, "unreached": 0, "held": 0, "queued": 1, "invalid": 2, "dnc": 0});
         assert_eq!(page["counts"], all);
-        assert_eq!(
-            world.get(path).await["data"]["callingList"],
-            json!({"total": 3, "valid": 1, "invalid": 2})
-        );
+        world.get(path).await.shows(json!({"data.callingList": {"total": 3, "valid": 1, "invalid": 2}}));
         assert_eq!(world.get(&format!("{path}/contacts?q={person}")).await["total"], 0);
         assert_eq!(world.get(&format!("{path}/contacts?q=asha")).await["total"], 0);
     }
     let finished = import.finish().await.expect(200);
     assert_eq!((&finished["data"]["total"], &finished["data"]["valid"]), (&json!(3), &json!(1)));
-    let left = world
-        .app
-        .app()
-        .store
-        .read(|tx| {
+    let left = world.stored(|tx| {
             tx.one::<i64>(
                 "select count(*) from campaign_rows where variables like '%Secret%' or name like 'Asha%' or search like '%asha%' or phone like '%10000042'",
                 &[],
             )
-        })
-        .await
-        .unwrap();
+        }).await;
     assert_eq!(left, Some(0), "in no list, old or staged, is anything left");
 }
 
@@ -477,23 +434,16 @@ async fn an_import_grows_beside_the_list_and_takes_effect_in_one_moment() {
     let world = World::open().await;
     let path = world.with_list(json!([{"phone": number(1)}])).await;
     let import = Import::start(&world, &path).await;
-    world.app.operator("POST", &Import::imports(&world, &path), &Value::Null).await.refused(409, "conflict");
-    import.finish().await.refused(409, "conflict");
+    world.app.operator("POST", &Import::imports(&world, &path), &Value::Null).await.conflict();
+    import.finish().await.conflict();
     let added = import.add(0, json!([{"phone": number(2)}, {"phone": number(3)}])).await.expect(200);
-    assert_eq!(
-        (&added["data"]["total"], &added["data"]["valid"], &added["data"]["invalid"]),
-        (&json!(2), &json!(2), &json!(0))
-    );
+    added["data"].shows(json!({"total": 2, "valid": 2, "invalid": 0}));
     // The same piece again, after a lost answer.
-    let refused =
-        import.add(0, json!([{"phone": number(2)}, {"phone": number(3)}])).await.refused(409, "conflict");
+    let refused = import.add(0, json!([{"phone": number(2)}, {"phone": number(3)}])).await.conflict();
     assert_eq!(refused["meta"]["rows"], 2);
     let added =
         import.add(2, json!([{"phone": number(3)}, {"phone": number(4)}, {"phone": "x"}])).await.expect(200);
-    assert_eq!(
-        (&added["data"]["total"], &added["data"]["valid"], &added["data"]["invalid"]),
-        (&json!(5), &json!(3), &json!(2))
-    );
+    added["data"].shows(json!({"total": 5, "valid": 3, "invalid": 2}));
     assert_eq!(
         phones(&world.get(&format!("{path}/contacts")).await),
         [format!("+91{}", number(1))],
@@ -503,12 +453,9 @@ async fn an_import_grows_beside_the_list_and_takes_effect_in_one_moment() {
     import.finish().await.expect(200);
     let page = world.get(&format!("{path}/contacts")).await;
     assert_eq!(phones(&page).len(), 5);
-    assert_eq!(
-        (&page["data"][2]["invalidReason"], &page["counts"]["queued"]),
-        (&json!("duplicate"), &json!(3))
-    );
-    import.finish().await.refused(404, "not_found");
-    import.add(5, json!([{"phone": number(5)}])).await.refused(404, "not_found");
+    page.shows(json!({"data[2].invalidReason": "duplicate", "counts.queued": 3}));
+    import.finish().await.not_found();
+    import.add(5, json!([{"phone": number(5)}])).await.not_found();
     let log = world.app.operator("GET", "/log?limit=10", &Value::Null).await;
     if log.status == 200 {
         assert!(log.text.contains("finishListImport"), "{}", log.text);
@@ -522,18 +469,12 @@ async fn an_import_can_be_given_up_and_is_given_up_when_it_rests() {
     let import = Import::start(&world, &path).await;
     import.add(0, json!([{"phone": number(2)}])).await.expect(200);
     world.app.operator("DELETE", &import.path, &Value::Null).await.expect(200);
-    import.finish().await.refused(404, "not_found");
+    import.finish().await.not_found();
     let second = Import::start(&world, &path).await;
     second.add(0, json!([{"phone": number(3)}])).await.expect(200);
     world.advance(3 * 3600).await;
-    second.finish().await.refused(404, "not_found");
-    let stored = world
-        .app
-        .app()
-        .store
-        .read(|tx| tx.one::<i64>("select count(*) from campaign_rows", &[]))
-        .await
-        .unwrap();
+    second.finish().await.not_found();
+    let stored = world.stored(|tx| tx.one::<i64>("select count(*) from campaign_rows", &[])).await;
     assert_eq!((stored, &counts(&world, &path).await["all"]), (Some(1), &json!(1)));
 }
 
@@ -554,11 +495,8 @@ async fn an_import_keeps_the_rules_of_a_list() {
         )
         .await
         .expect(200);
-    import
-        .add(1, json!([{"phone": number(2), "variables": {"name": "Ravi"}}]))
-        .await
-        .refused(409, "conflict");
-    import.finish().await.refused(409, "conflict");
+    import.add(1, json!([{"phone": number(2), "variables": {"name": "Ravi"}}])).await.conflict();
+    import.finish().await.conflict();
     world.app.operator("DELETE", &import.path, &Value::Null).await.expect(200);
     let second = Import::start(&world, &path).await;
     second
@@ -566,12 +504,13 @@ async fn an_import_keeps_the_rules_of_a_list() {
         .await
         .expect(200);
     world.set_status(&path, "active").await.expect(200);
-    second.finish().await.refused(409, "conflict");
+    second.finish().await.conflict();
     world.set_status(&path, "paused").await.expect(200);
     second.finish().await.expect(200);
-    let unknown =
-        format!("/workspaces/{}/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/list-imports", world.workspace.id);
-    world.app.operator("POST", &unknown, &Value::Null).await.refused(404, "not_found");
+    world
+        .operator("POST", "/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/list-imports", Value::Null)
+        .await
+        .not_found();
 }
 
 #[tokio::test]
@@ -602,7 +541,7 @@ async fn two_lists_at_the_same_moment_leave_one_of_them_whole() {
     let path = world.new_campaign(json!({})).await;
     let list = async |from: usize| {
         let rows: Vec<Value> = (from..from + 500).map(|n| json!({"phone": number(n)})).collect();
-        world.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
+        world.set_list(&path, json!(rows)).await.expect(200);
     };
     tokio::join!(list(0), list(1_000), list(2_000));
     let page = world.get(&format!("{path}/contacts?limit=200")).await;
@@ -620,7 +559,7 @@ async fn stored(world: &World) -> (i64, i64) {
         let rows = tx.one("select cast(count(*) as bigint) from campaign_rows", &[])?.unwrap_or(0);
         Ok::<(i64, i64), store::DbError>((lists, rows))
     };
-    world.app().store.read(read).await.unwrap()
+    world.stored(read).await
 }
 
 /// Waits until what is stored is as it should be.
@@ -753,14 +692,8 @@ mod door {
         let (one, two, three) = (number(1), number(2), number(3));
         let put = async |phones: &[&str]| put(&world.app, &world.workspace.id, &path, phones).await;
         assert_eq!(put(&[&one, "x", &one]).await, [true, false, false], "the first list of a campaign");
-        assert_eq!(
-            world.get(&path).await["data"]["callingList"],
-            json!({"total": 1, "valid": 1, "invalid": 0})
-        );
-        world
-            .post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": one}, {"phone": "x"}]}))
-            .await
-            .expect(200);
+        world.get(&path).await.shows(json!({"data.callingList": {"total": 1, "valid": 1, "invalid": 0}}));
+        world.set_list(&path, json!([{"phone": one}, {"phone": "x"}])).await.expect(200);
         assert_eq!(put(&[&two, &one, &three]).await, [true, false, true]);
         let page = world.get(&format!("{path}/contacts")).await;
         assert_eq!(
@@ -784,8 +717,8 @@ mod door {
     async fn a_neighbour_adds_nothing() {
         let world = World::open().await;
         let path = world.new_campaign(json!({})).await;
-        let other = world.workspace().await;
-        assert_eq!(put(&world.app, &other.id, &path, &[&number(1)]).await, [false]);
+        let other = world.neighbour().await;
+        assert_eq!(put(&world.app, &other.workspace.id, &path, &[&number(1)]).await, [false]);
         assert_eq!(world.get(&path).await["data"]["callingList"], Value::Null);
     }
 }

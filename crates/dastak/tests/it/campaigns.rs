@@ -5,7 +5,8 @@ use domain::time::DAY;
 use serde_json::{Value, json};
 use store::campaigns::runs::{self, RunRow};
 
-use crate::world::{self, World, names_field};
+use crate::shows::Shows;
+use crate::world::{World, names_field};
 
 fn without(mut object: Value, names: &[&str]) -> Value {
     for name in names {
@@ -31,7 +32,7 @@ async fn a_new_campaign_has_its_defaults() {
     assert_eq!(made, expected);
     assert_eq!(world.get(&format!("/v1/campaigns/{id}")).await["data"], expected);
     assert_eq!(world.get("/v1/campaigns").await["data"], json!([expected]));
-    let seen = world.app.get(&world.workspace.test, &format!("/v1/campaigns/{id}")).await.expect(200);
+    let seen = world.app.get(world.test(), &format!("/v1/campaigns/{id}")).await.expect(200);
     assert_eq!(seen["data"], expected, "test keys read campaigns");
 }
 
@@ -53,10 +54,7 @@ async fn settings_come_back_and_change_one_by_one() {
         "emailNotifications": ["asha@example.in"], "callerIds": [{"number": own, "dailyCap": 200}], "maxConcurrentCalls": 5,
     });
     assert_eq!(made["settings"], expected);
-    assert_eq!(
-        (&made["name"], &made["workflowType"], &made["dltTemplateRef"], &made["agentId"]),
-        (&json!("जनवरी"), &json!("onboarding"), &json!("1107"), &json!(world.agent))
-    );
+    made.shows(json!({"name": "जनवरी", "workflowType": "onboarding", "dltTemplateRef": "1107", "agentId": world.agent}));
 
     // What is absent stays; null clears.
     let one = world.put(&path, &json!({"settings": {"retryCount": 0}})).await.data(200);
@@ -138,11 +136,11 @@ async fn a_wrong_setting_is_named_and_changes_nothing() {
         (json!({"name": "a".repeat(121)}), "name"),
         (json!({"dltTemplateRef": "a".repeat(201)}), "dltTemplateRef"),
     ] {
-        names_field(&world.put(&path, &body).await.refused(400, "invalid_request"), field);
+        world.put(&path, &body).await.invalid_field(field);
     }
     assert_eq!(world.get(&path).await, before, "refusals change nothing");
     let new = json!({"workflowType": "sales"});
-    names_field(&world.post("/v1/campaigns", &new).await.refused(400, "invalid_request"), "workflowType");
+    world.post("/v1/campaigns", &new).await.invalid_field("workflowType");
     assert_eq!(world.get("/v1/campaigns").await["data"].as_array().unwrap().len(), 1);
 }
 
@@ -158,7 +156,7 @@ async fn the_channel_is_voice_until_another_is_connected() {
     new(json!({"channel": "voice", "chatapp": {}})).await.refused(422, "chatapp_config_unexpected");
     let path = world.new_campaign(json!({})).await;
     world.put(&path, &json!({"chatapp": {}})).await.refused(422, "chatapp_config_unexpected");
-    world.operator("PATCH", "", json!({"features": {"chatappCampaigns": false}})).await.expect(200);
+    world.change(&json!({"features": {"chatappCampaigns": false}})).await;
     new(json!({"channel": "chatapp", "chatapp": {}})).await.refused(403, "feature_disabled");
     assert_eq!(world.get("/v1/campaigns").await["data"].as_array().unwrap().len(), 1);
 }
@@ -166,13 +164,12 @@ async fn the_channel_is_voice_until_another_is_connected() {
 #[tokio::test]
 async fn a_campaign_takes_a_published_outbound_call_agent_and_keeps_it() {
     let world = World::open().await;
-    let (app, workspace) = (&world.app, &world.workspace);
-    let other = app.workspace().await;
+    let other = world.neighbour().await;
     let id = |agent: Value| agent["id"].as_str().unwrap().to_owned();
-    let draft = id(world::draft_agent(app, workspace, &json!({})).await);
-    let inbound = world::agent(app, workspace, &json!({"direction": "inbound"})).await;
-    let chat = world::agent(app, workspace, &json!({"channel": "chat"})).await;
-    let foreign = world::agent(app, &other, &json!({})).await;
+    let draft = id(world.draft_agent(&json!({})).await);
+    let inbound = world.agent(&json!({"direction": "inbound"})).await;
+    let chat = world.agent(&json!({"channel": "chat"})).await;
+    let foreign = other.agent(&json!({})).await;
     for (agent, code) in [
         (draft.as_str(), "agent_not_published"),
         ("agt_01jzzzzzzzzzzzzzzzzzzzzzzz", "agent_not_published"),
@@ -187,16 +184,16 @@ async fn a_campaign_takes_a_published_outbound_call_agent_and_keeps_it() {
     world.put(&path, &json!({"agentId": world.agent, "name": "Same agent"})).await.expect(200);
     for agent in [json!(draft), json!(null), json!("someone")] {
         let refused = world.put(&path, &json!({"agentId": agent, "name": "Other agent"})).await;
-        assert_eq!(refused.refused(409, "conflict")["meta"]["field"], "agentId");
+        assert_eq!(refused.conflict()["meta"]["field"], "agentId");
     }
     assert_eq!(world.get(&path).await["data"]["name"], "Same agent");
     let without = world.new_campaign(json!({"agentId": null})).await;
     world.put(&without, &json!({"agentId": null})).await.expect(200);
-    let draft = world::draft_agent(&world, &world.workspace, &json!({})).await;
+    let draft = world.draft_agent(&json!({})).await;
     world.put(&without, &json!({"agentId": draft["id"]})).await.refused(422, "agent_not_published");
     let given = world.put(&without, &json!({"agentId": world.agent})).await.expect(200);
     assert_eq!(given["data"]["agentId"], json!(world.agent), "a draft without an agent takes one");
-    world.put(&without, &json!({"agentId": null})).await.refused(409, "conflict");
+    world.put(&without, &json!({"agentId": null})).await.conflict();
 }
 
 #[tokio::test]
@@ -224,7 +221,7 @@ async fn every_move_of_the_status_is_allowed_or_refused() {
             if allowed.contains(&to) {
                 assert_eq!(answer.expect(200)["data"]["status"], to, "{way:?} to {to}");
             } else {
-                answer.refused(409, "conflict");
+                answer.conflict();
                 assert_eq!(world.get(&path).await["data"]["status"], before, "{way:?} to {to}");
             }
             if world.get(&path).await["data"]["status"] == "active" {
@@ -233,7 +230,7 @@ async fn every_move_of_the_status_is_allowed_or_refused() {
         }
     }
     let path = world.new_campaign(json!({"settings": {"dailyFrom": "22:00", "dailyTo": "06:00"}})).await;
-    names_field(&world.set_status(&path, "running").await.refused(400, "invalid_request"), "status");
+    world.set_status(&path, "running").await.invalid_field("status");
 }
 
 #[tokio::test]
@@ -262,14 +259,8 @@ async fn the_moments_of_a_campaign_stand_in_its_summary() {
     let completed = world.now().await;
     world.set_status(&path, "completed").await.expect(200);
     let done = summary().await;
-    assert_eq!(
-        (&done["progress"]["total"], &done["progress"]["queued"], &done["progress"]["invalid"]),
-        (&json!(4), &json!(2), &json!(2))
-    );
-    assert_eq!(
-        done["lifecycle"],
-        json!({"createdAt": created, "startedAt": started, "lastCallAt": null, "completedAt": completed})
-    );
+    done["progress"].shows(json!({"total": 4, "queued": 2, "invalid": 2}));
+    done.shows(json!({"lifecycle": {"createdAt": created, "startedAt": started, "lastCallAt": null, "completedAt": completed}}));
     let events = world.data("/v1/events?after=start").await;
     let finished: Vec<&Value> =
         events.as_array().unwrap().iter().filter(|event| event["type"] == "campaign.finished").collect();
@@ -300,29 +291,25 @@ async fn publishing_needs_an_agent_that_can_call() {
 async fn an_active_campaign_is_paused_before_it_is_deleted() {
     let world = World::open().await;
     let path = world.new_campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
-    world
-        .post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": "9812345678"}]}))
-        .await
-        .expect(200);
+    world.set_list(&path, json!([{"phone": "9812345678"}])).await.expect(200);
     world.set_status(&path, "active").await.expect(200);
-    world.delete(&path).await.refused(409, "conflict");
+    world.delete(&path).await.conflict();
     world.set_status(&path, "paused").await.expect(200);
     let id = path.rsplit('/').next().unwrap();
     let gone = world.delete(&path).await.expect(200);
     assert_eq!(gone["data"], json!({"id": id, "deleted": true}));
     for path in ["", "/summary", "/contacts", "/runs"].map(|more| format!("{path}{more}")) {
-        world.app.get(world.live(), &path).await.refused(404, "not_found");
+        world.fetch(&path).await.not_found();
     }
-    world.delete(&path).await.refused(404, "not_found");
+    world.delete(&path).await.not_found();
     assert_eq!(world.get("/v1/campaigns").await["data"], json!([]));
 }
 
 #[tokio::test]
 async fn what_a_campaign_uses_cannot_be_taken_away() {
     let world = World::open().await;
-    let (app, workspace) = (&world.app, &world.workspace);
-    let numbers = format!("/workspaces/{}/numbers", workspace.id);
-    let second = app.operator("POST", &numbers, &json!({"number": "+918012345678"})).await.data(201);
+    let numbers = format!("/workspaces/{}/numbers", world.workspace.id);
+    let second = world.app.operator("POST", &numbers, &json!({"number": "+918012345678"})).await.data(201);
     let own = world.get("/v1/numbers").await["data"][0].clone();
     let number = |row: &Value| row["number"].as_str().unwrap().to_owned();
     let settings =
@@ -330,11 +317,14 @@ async fn what_a_campaign_uses_cannot_be_taken_away() {
     let path = world.new_campaign(json!({"settings": settings})).await;
     let id = path.rsplit('/').next().unwrap();
     let release = async |row: &Value| {
-        app.operator("DELETE", &format!("{numbers}/{}", row["id"].as_str().unwrap()), &Value::Null).await
+        world
+            .app
+            .operator("DELETE", &format!("{numbers}/{}", row["id"].as_str().unwrap()), &Value::Null)
+            .await
     };
-    let drop_agent = async || app.delete(&workspace.live, &format!("/v1/agents/{}", world.agent)).await;
+    let drop_agent = async || world.delete(&format!("/v1/agents/{}", world.agent)).await;
     for row in [&own, &second] {
-        assert_eq!(release(row).await.refused(409, "conflict")["meta"]["campaignIds"], json!([id]));
+        assert_eq!(release(row).await.conflict()["meta"]["campaignIds"], json!([id]));
     }
     assert_eq!(drop_agent().await.refused(409, "agent_in_use")["meta"]["campaignIds"], json!([id]));
     assert_eq!(world.get("/v1/numbers").await["data"].as_array().unwrap().len(), 2);
@@ -351,21 +341,17 @@ async fn what_a_campaign_uses_cannot_be_taken_away() {
 async fn test_keys_read_campaigns_and_change_none() {
     let world = World::open().await;
     let path = world.with_list(json!([{"phone": "9812345678"}])).await;
-    let test = &world.workspace.test;
+    let test = world.test();
     for more in ["", "/contacts", "/runs", "/summary"] {
         world.app.get(test, &format!("{path}{more}")).await.expect(200);
     }
     world.app.post(test, &format!("{path}/preflight"), &Value::Null).await.expect(200);
-    world.app.post(test, "/v1/campaigns", &json!({})).await.refused(403, "test_mode_read_only");
-    world.app.put(test, &path, &json!({})).await.refused(403, "test_mode_read_only");
-    world.app.delete(test, &path).await.refused(403, "test_mode_read_only");
-    world
-        .app
-        .post(test, &format!("{path}/status"), &json!({"status": "active"}))
-        .await
-        .refused(403, "test_mode_read_only");
+    world.app.post(test, "/v1/campaigns", &json!({})).await.read_only();
+    world.app.put(test, &path, &json!({})).await.read_only();
+    world.app.delete(test, &path).await.read_only();
+    world.app.post(test, &format!("{path}/status"), &json!({"status": "active"})).await.read_only();
     let rows = json!({"contacts": [{"phone": "9812345679"}]});
-    world.app.post(test, &format!("{path}/contacts"), &rows).await.refused(403, "test_mode_read_only");
+    world.app.post(test, &format!("{path}/contacts"), &rows).await.read_only();
     assert_eq!(world.get(&format!("{path}/contacts")).await["data"][0]["phone"], "+919812345678");
 }
 
@@ -373,7 +359,7 @@ async fn test_keys_read_campaigns_and_change_none() {
 async fn campaign_writes_have_a_limit_of_their_own() {
     let world = World::open().await;
     let limits = json!({"limits": {"campaignWritesPerMinute": 2}});
-    world.operator("PATCH", "", limits).await.expect(200);
+    world.change(&limits).await;
     let path = world.new_campaign(json!({})).await;
     let rows = json!({"contacts": [{"phone": "9812345678"}]});
     for left in ["1", "0"] {
@@ -397,23 +383,14 @@ async fn a_campaign_without_runs_has_none() {
     let world = World::open().await;
     let path = world.new_campaign(json!({})).await;
     assert_eq!(world.get(&format!("{path}/runs")).await["data"], json!([]));
-    world
-        .app
-        .get(world.live(), "/v1/campaign-runs/run_01k9v5x2m8e6fs4v0q3n7w1y34")
-        .await
-        .refused(404, "not_found");
-    world
-        .app
-        .get(world.live(), "/v1/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/runs")
-        .await
-        .refused(404, "not_found");
+    world.fetch("/v1/campaign-runs/run_01k9v5x2m8e6fs4v0q3n7w1y34").await.not_found();
+    world.fetch("/v1/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/runs").await.not_found();
 }
 
 #[tokio::test]
 async fn a_preflight_says_who_would_be_called_when_and_at_what_price() {
     let world = World::prompted("Remind {{name}}.").await;
-    let (app, workspace) = (&world.app, &world.workspace);
-    app.operator("POST", "/dnd", &json!({"phones": ["9812345670"]})).await.expect(200);
+    world.app.operator("POST", "/dnd", &json!({"phones": ["9812345670"]})).await.expect(200);
     world.post("/v1/dnc", &json!({"phones": ["9812345671"], "reason": "asked"})).await.expect(200);
     let person = |phone: &str| json!({"phone": phone, "variables": {"name": "Asha"}});
     let rows: Vec<Value> =
@@ -424,7 +401,7 @@ async fn a_preflight_says_who_would_be_called_when_and_at_what_price() {
     let path = world
         .new_campaign(json!({"settings": {"dailyFrom": "14:00", "dailyTo": "18:00", "retryCount": 1}}))
         .await;
-    world.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
+    world.set_list(&path, json!(rows)).await.expect(200);
     let listed = world.data(&format!("{path}/contacts")).await;
     let row = |place: usize| listed[place]["id"].clone();
     let before = (world.get(&path).await, world.get("/v1/calls").await);
@@ -440,17 +417,11 @@ async fn a_preflight_says_who_would_be_called_when_and_at_what_price() {
     let figures = ["total", "examined", "willCall", "willWait", "willNotCall"]
         .map(|name| report[name].as_i64().unwrap());
     assert_eq!(figures, [7, 4, 2, 0, 5]);
-    assert_eq!(
-        (&report["ready"], &report["problems"], &report["warnings"]),
-        (&json!(true), &json!([]), &json!([]))
-    );
+    report.shows(json!({"ready": true, "problems": [], "warnings": []}));
     // Noon: the daily window opens at 14:00.
-    let now = domain::time::Timestamp::parse(&app.now().await).unwrap();
+    let now = domain::time::Timestamp::parse(&world.now().await).unwrap();
     let opening = now.plus(2 * domain::time::HOUR).to_string();
-    assert_eq!(
-        (&report["schedule"]["insideWindow"], &report["schedule"]["startsAt"]),
-        (&json!(false), &json!(opening))
-    );
+    report["schedule"].shows(json!({"insideWindow": false, "startsAt": opening}));
     // Two people on a hundred lines: 35 % answer and talk a minute; another attempt reaches some of the others.
     assert_eq!(
         report["cost"],
@@ -461,13 +432,12 @@ async fn a_preflight_says_who_would_be_called_when_and_at_what_price() {
     );
     assert!(report["schedule"]["finishesAt"].as_str().unwrap() > opening.as_str());
     assert_eq!((world.get(&path).await, world.get("/v1/calls").await), before, "nothing is stored");
-    app.delete(&workspace.live, &path).await.expect(200);
+    world.delete(&path).await.expect(200);
 }
 
 #[tokio::test]
 async fn a_preflight_names_what_is_missing() {
     let world = World::open().await;
-    let (app, workspace) = (&world.app, &world.workspace);
     let problems = async |path: &str| {
         let report = world.post(&format!("{path}/preflight"), &Value::Null).await.data(200);
         let codes: Vec<String> = report["problems"]
@@ -493,15 +463,11 @@ async fn a_preflight_names_what_is_missing() {
 
     let other = world.with_list(json!([{"phone": "9812345679"}])).await;
     world.post(&format!("/v1/agents/{}/status", world.agent), &json!({"status": "draft"})).await.expect(200);
-    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &json!({"kybVerified": false}))
-        .await
-        .expect(200);
+    world.change(&json!({"kybVerified": false})).await;
     let drain = json!({"kind": "adjustment", "amountMinor": -999_900, "reference": "drain"});
-    app.operator("POST", &format!("/workspaces/{}/wallet/entries", workspace.id), &drain).await.expect(201);
+    world.operator("POST", "/wallet/entries", drain.clone()).await.expect(201);
     let number = world.get("/v1/numbers").await["data"][0]["id"].as_str().unwrap().to_owned();
-    app.operator("DELETE", &format!("/workspaces/{}/numbers/{number}", workspace.id), &Value::Null)
-        .await
-        .expect(200);
+    world.operator("DELETE", &format!("/numbers/{number}"), Value::Null).await.expect(200);
     assert_eq!(
         problems(&other).await,
         ["no_phone_number", "kyb_required", "insufficient_balance", "agent_not_published"]
@@ -525,25 +491,20 @@ async fn a_batch_of_nudges_has_the_same_report() {
     let figures = ["total", "examined", "willCall", "willNotCall"].map(|name| report[name].as_i64().unwrap());
     assert_eq!(figures, [5, 3, 1, 4]);
     assert_eq!((&report["ready"], &report["schedule"]["insideWindow"]), (&json!(true), &json!(true)));
-    let test = world.app.post(&world.workspace.test, "/v1/nudges/preflight-batch", &body).await.expect(200);
-    assert_eq!(
-        test["data"]["byReason"]["opt_out"]["count"], 1,
-        "the do-not-call list is for nudges of both modes"
-    );
+    let test = world.app.post(world.test(), "/v1/nudges/preflight-batch", &body).await.expect(200);
+    // The do-not-call list is for nudges of both modes.
+    test.shows(json!({"data.byReason.opt_out.count": 1}));
     for (body, field) in [
         (json!({"agentId": world.agent, "toNumbers": []}), "toNumbers"),
         (json!({"agentId": world.agent, "toNumbers": vec!["9812345670"; 1001]}), "toNumbers"),
         (json!({"toNumbers": ["9812345670"]}), "agentId"),
     ] {
-        names_field(
-            &world.post("/v1/nudges/preflight-batch", &body).await.refused(400, "invalid_request"),
-            field,
-        );
+        world.post("/v1/nudges/preflight-batch", &body).await.invalid_field(field);
     }
     world
         .post("/v1/nudges/preflight-batch", &json!({"agentId": "agt_1", "toNumbers": ["9812345670"]}))
         .await
-        .refused(404, "not_found");
+        .not_found();
     assert_eq!(world.get("/v1/nudges").await["data"], json!([]), "nothing is stored");
 }
 

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::channel_conversations::{ASHA, Room};
-use crate::world;
+use crate::shows::Shows;
 
 /// A call to the customer, at noon; its id.
 async fn call_of(room: &Room) -> String {
     let app = &room.app;
     app.set_clock(&crate::world::noon_after(&app.now().await).to_string()).await;
-    let caller = world::agent(app, &room.workspace, &json!({"systemPrompt": "x"})).await;
+    let caller = room.agent(&json!({"systemPrompt": "x"})).await;
     room.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
     let placed = app.post(room.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
     placed.expect(200)["interactionId"].as_str().unwrap().to_owned()
@@ -27,7 +27,7 @@ async fn a_message_of_a_call_is_followed_up_for_three_days() {
             .await
             .expect("it is taken");
         let summary = "update calls set summary = 'Asha pays on Friday.'";
-        app.app().store.tx(move |tx| tx.exec(summary, &[])).await.expect("a summary");
+        app.store(move |tx| tx.exec(summary, &[])).await;
         app.advance(5).await;
         assert_eq!(room.sent("voice_tool").await, ["Hello Asha, it is due."]);
         app.advance(days * 24 * 3_600).await;
@@ -50,7 +50,7 @@ async fn what_a_call_cannot_send_is_listed_with_its_code() {
     let room = Room::open().await;
     let app = &room.app;
     app.set_clock(&crate::world::noon_after(&app.now().await).to_string()).await;
-    let caller = world::agent(app, &room.workspace, &json!({"systemPrompt": "x"})).await;
+    let caller = room.agent(&json!({"systemPrompt": "x"})).await;
     room.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
     let placed = app.post(room.live(), "/v1/calls", &json!({"agentId": caller, "toNumber": ASHA})).await;
     let call = placed.expect(200)["interactionId"].as_str().unwrap().to_owned();
@@ -66,10 +66,7 @@ async fn what_a_call_cannot_send_is_listed_with_its_code() {
         channel::speaking::during_call(app.app(), tenant, call, template, text).await.expect("it is kept");
         let path = "/v1/chatapp/messages?status=failed&limit=1";
         let failed = app.get(room.live(), path).await.expect(200)["data"][0].clone();
-        assert_eq!(
-            (&failed["source"], &failed["error"]["code"], &failed["error"]["title"]),
-            (&json!("voice_tool"), &json!(code), &json!(title))
-        );
+        failed.shows(json!({"source": "voice_tool", "error.code": code, "error.title": title}));
         assert!(failed["statuses"]["failedAt"].is_string());
     }
     assert_eq!(room.events("message.failed").await.len(), 5);
@@ -82,7 +79,7 @@ async fn a_call_sends_nothing_from_a_number_that_the_provider_does_not_let_send(
         let app = &room.app;
         let call = call_of(&room).await;
         let (tenant, call) = (room.tenant(), call.parse().unwrap());
-        crate::channel_refused::stands(app, &room.workspace.id, &room.number, word).await;
+        crate::channel_refused::stands(&room, &room.number, word).await;
         let template = Some(json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}}));
         let sent = async || {
             channel::speaking::during_call(app.app(), tenant, call, template.clone(), String::new())
@@ -98,11 +95,9 @@ async fn a_call_sends_nothing_from_a_number_that_the_provider_does_not_let_send(
         assert_eq!(sent().await, std::slice::from_ref(&failed), "{word}");
         let told = room.events("message.failed").await;
         let error = &told[0]["data"]["error"];
-        assert_eq!(
-            (told.len(), &error["title"], &error["detail"]),
-            (1, &json!("invalid_message"), &json!("the business number is not connected"))
-        );
-        crate::channel_refused::stands(app, &room.workspace.id, &room.number, "CONNECTED").await;
+        assert_eq!(told.len(), 1);
+        error.shows(json!({"title": "invalid_message", "detail": "the business number is not connected"}));
+        crate::channel_refused::stands(&room, &room.number, "CONNECTED").await;
         let known = sent().await;
         assert_eq!((&known[0][0], &known[0][2], &known[1]), (&json!("voice_tool"), &Value::Null, &failed));
         assert_ne!(known[0][1], "failed", "{word}");

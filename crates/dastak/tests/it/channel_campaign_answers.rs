@@ -4,14 +4,14 @@
 use serde_json::{Value, json};
 
 use crate::chats::Chats;
-use crate::cloud::{self, NUMBER};
+use crate::cloud::NUMBER;
+use crate::shows::Shows;
 
 /// A campaign on the channel whose one person has answered it: its path, and the answer.
 async fn an_answered_campaign(kit: &Chats) -> (String, Value) {
-    cloud::put(&kit.app, &kit.workspace.id, &json!({"provider": "sandbox"})).await.expect(200);
+    kit.put_connection(&json!({"provider": "sandbox"})).await.expect(200);
     let body = json!({"number": NUMBER, "displayName": "Acme", "agentId": kit.agent});
-    let number =
-        cloud::bind(&kit.app, &kit.workspace.id, &body).await.expect(201)["data"]["phoneNumberId"].clone();
+    let number = kit.add_channel_number(&body).await.expect(201)["data"]["phoneNumberId"].clone();
     let template = json!({"name": "due", "language": "en", "category": "UTILITY",
         "components": [{"type": "BODY", "text": "It is due."}]});
     let template = kit.post("/v1/chatapp/templates", &template).await.expect(201)["data"]["id"].clone();
@@ -22,7 +22,7 @@ async fn an_answered_campaign(kit: &Chats) -> (String, Value) {
     let path = format!("/v1/campaigns/{}", id.as_str().unwrap());
     let rows = json!({"contacts": [{"phone": "9812345670", "name": "Asha", "variables": {"due": "4500"}}]});
     kit.post(&format!("{path}/contacts"), &rows).await.expect(200);
-    kit.post(&format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
+    kit.set_status(&path, "active").await.expect(200);
     kit.advance(10).await;
     let body = json!({"phoneNumberId": number, "from": "+919812345670", "text": "How much?"});
     kit.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
@@ -44,11 +44,7 @@ async fn an_answer_opens_a_conversation_with_the_values_of_the_list_and_its_end_
     let (path, body) = an_answered_campaign(&kit).await;
     let listed = kit.data("/v1/chatapp/conversations").await;
     assert_eq!(listed.as_array().unwrap().len(), 1);
-    assert_eq!(
-        (&listed[0]["origin"], &listed[0]["status"]),
-        (&json!("campaign"), &json!("ended")),
-        "{listed}"
-    );
+    listed[0].shows(json!({"origin": "campaign", "status": "ended"}));
     let sent = kit.data("/v1/chatapp/messages?limit=20").await;
     let said: Vec<&str> =
         sent.as_array().unwrap().iter().map(|message| message["text"].as_str().unwrap()).collect();
@@ -56,11 +52,7 @@ async fn an_answer_opens_a_conversation_with_the_values_of_the_list_and_its_end_
     kit.advance(10).await;
     let cards = kit.data(&format!("{path}/board/cards")).await;
     assert_eq!(cards.as_array().unwrap().len(), 1, "{cards}");
-    assert_eq!(
-        (&cards[0]["contactName"], &cards[0]["lastCallId"]),
-        (&json!("Asha"), &Value::Null),
-        "{cards}"
-    );
+    cards[0].shows(json!({"contactName": "Asha", "lastCallId": null}));
     // The conversation shows the column of the campaign's board.
     let board = kit.data(&format!("{path}/board")).await;
     let columns = board["columns"].as_array().unwrap();
@@ -85,17 +77,10 @@ async fn an_answer_that_ends_in_silence_is_not_converted() {
     let (path, _) = an_answered_campaign(&kit).await;
     kit.advance(25 * 3_600).await;
     let shown = kit.get("/v1/chatapp/conversations").await["data"][0].clone();
-    assert_eq!(
-        (&shown["origin"], &shown["endCause"], &shown["outcome"]["disposition"]),
-        (&json!("campaign"), &json!("idle_timeout"), &Value::Null),
-        "{shown}"
-    );
+    shown.shows(json!({"origin": "campaign", "endCause": "idle_timeout", "outcome.disposition": null}));
     let stats = kit.get(&path).await["data"]["chatapp"]["stats"].clone();
     assert_eq!((&stats["replied"], &stats["converted"]), (&json!(1), &json!(0)), "{stats}");
     let cards = kit.data(&format!("{path}/board/cards")).await;
-    assert_eq!(
-        (cards.as_array().unwrap().len(), &cards[0]["status"]),
-        (1, &json!("needs_review")),
-        "{cards}"
-    );
+    assert_eq!(cards.as_array().unwrap().len(), 1, "{cards}");
+    cards[0].shows(json!({"status": "needs_review"}));
 }

@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::app::{Answer, TestApp};
-use crate::cloud::{self, NUMBER};
+use crate::cloud::NUMBER;
+use crate::shows::Shows;
 use crate::world::{World, leads_to, names};
 
 struct Desk {
@@ -17,7 +18,7 @@ leads_to!(Desk, world: World);
 impl Desk {
     async fn open() -> Self {
         let world = World::with_agent(TestApp::start().await, &json!({})).await;
-        let number = cloud::connect_sandbox(&world, &world.workspace.id).await;
+        let number = world.connect_sandbox().await;
         Self { world, number }
     }
 
@@ -48,11 +49,7 @@ async fn a_paused_campaign_with_nobody_left_to_message_is_resumed_and_ends() {
     // Handed over and sent, but its end has not come.
     desk.advance(1).await;
     let shown = desk.data(&path).await;
-    assert_eq!(
-        (&shown["status"], &shown["chatapp"]["stats"]["sent"]),
-        (&json!("active"), &json!(1)),
-        "{shown}"
-    );
+    shown.shows(json!({"status": "active", "chatapp.stats.sent": 1}));
     desk.set_status(&path, "paused").await.expect(200);
     desk.advance(600).await;
     assert_eq!(desk.data(&path).await["status"], "paused");
@@ -78,10 +75,10 @@ async fn a_test_key_publishes_for_show_and_sets_no_other_status() {
     desk.app.post(test, &status, &json!({"status": "active"})).await.expect(200);
     desk.set_status(&path, "active").await.expect(200);
     for word in ["paused", "draft", "completed", "archived"] {
-        desk.app.post(test, &status, &json!({"status": word})).await.refused(403, "test_mode_read_only");
+        desk.app.post(test, &status, &json!({"status": word})).await.read_only();
     }
     assert_eq!(desk.data(&path).await["status"], "active");
-    desk.app.put(test, &path, &json!({"name": "x"})).await.refused(403, "test_mode_read_only");
+    desk.app.put(test, &path, &json!({"name": "x"})).await.read_only();
 }
 
 #[tokio::test]
@@ -129,16 +126,16 @@ async fn a_mapping_that_does_not_fit_its_template_is_refused_at_once() {
     ] {
         let field = format!("chatapp.paramMapping.{field}");
         let refused = desk.post_block(json!({"templateId": template, "paramMapping": mapping})).await;
-        assert_eq!(refused.refused(400, "invalid_request")["meta"]["field"], field);
+        refused.invalid_field(&field);
         let change = json!({"chatapp": {"paramMapping": mapping}});
         let refused = desk.put(&path, &change).await;
-        assert_eq!(refused.refused(400, "invalid_request")["meta"]["field"], field);
+        refused.invalid_field(&field);
     }
     assert_eq!(desk.data(&path).await["chatapp"]["paramMapping"], good, "nothing was changed");
     // Another template, which the mapping of the one before does not fit.
     let other = desk.due("UTILITY").await;
     let refused = desk.put(&path, &json!({"chatapp": {"templateId": other}})).await;
-    assert_eq!(refused.refused(400, "invalid_request")["meta"]["field"], "chatapp.paramMapping");
+    refused.invalid_field("chatapp.paramMapping");
     let both = json!({"chatapp": {"templateId": other, "paramMapping": {}}});
     desk.put(&path, &both).await.expect(200);
     // A draft may be without values until it is published.
@@ -152,7 +149,7 @@ async fn a_mapping_that_does_not_fit_its_template_is_refused_at_once() {
 async fn several_numbers_of_which_none_is_the_default_want_one_to_be_named() {
     let desk = Desk::open().await;
     let template = desk.due("UTILITY").await;
-    let bind = async |body: Value| cloud::bind(&desk.app, &desk.workspace.id, &body).await.expect(201);
+    let bind = async |body: Value| desk.add_channel_number(&body).await.expect(201);
     bind(json!({"number": "+918047111223", "displayName": "Second"})).await;
     // The default one sends.
     desk.create(json!({"templateId": template})).await;
@@ -161,7 +158,7 @@ async fn several_numbers_of_which_none_is_the_default_want_one_to_be_named() {
     bind(first).await;
     desk.post_block(json!({"templateId": template})).await.refused(422, "phone_number_required");
     let test = json!({"channel": "chatapp", "chatapp": {"templateId": template}});
-    desk.app.post(&desk.workspace.test, "/v1/campaigns", &test).await.refused(422, "phone_number_required");
+    desk.app.post(desk.test(), "/v1/campaigns", &test).await.refused(422, "phone_number_required");
     let path = desk.create(json!({"templateId": template, "phoneNumberId": desk.number})).await;
     assert_eq!(desk.data(&path).await["chatapp"]["phoneNumberId"], desk.number.as_str());
 }
@@ -171,10 +168,10 @@ async fn marketing_goes_to_everybody_where_the_workspace_has_no_rule_of_opt_ins(
     let desk = Desk::open().await;
     let template = desk.due("MARKETING").await;
     let block = json!({"templateId": template, "optInPolicy": "skip_check", "ratePerMinute": 600});
-    let refused = desk.post_block(block.clone()).await.refused(400, "invalid_request");
+    let refused = desk.post_block(block.clone()).await.invalid();
     assert_eq!(refused["meta"]["field"], "chatapp.optInPolicy");
     let rule = json!({"marketingOptInRule": false});
-    desk.operator("PATCH", "", rule).await.expect(200);
+    desk.change(&rule).await;
     let path = desk.create(block).await;
     desk.set_list(&path, names(&["9812345670", "9812345671"])).await.expect(200);
     desk.set_status(&path, "active").await.expect(200);

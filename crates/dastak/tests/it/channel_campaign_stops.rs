@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use crate::app::TestApp;
 use crate::cloud::{self, NUMBER, about_messages, change, template_event};
 use crate::fakes::Reply;
-use crate::world::{Channel, leads_to};
+use crate::shows::Shows;
+use crate::world::{Channel, World, leads_to};
 
 /// The provider's id of the template.
 const TEMPLATE: &str = "594400001";
@@ -76,8 +76,7 @@ impl Desk {
 
     async fn erase_the_only_contact(&self) {
         let listed = self.get("/v1/contacts").await;
-        let path = format!("/v1/contacts/{}/erase", listed["data"][0]["id"].as_str().unwrap());
-        self.post(&path, &Value::Null).await.expect(200);
+        self.erase(listed["data"][0]["id"].as_str().unwrap()).await.expect(200);
     }
 
     /// The provider tells that something happened to the number, which stands like this from now on.
@@ -94,11 +93,7 @@ impl Desk {
     /// A campaign that stopped for this reason; nothing goes out while it stands.
     async fn stopped(&self, id: &str, reason: &str) {
         let campaign = self.show_campaign(id).await;
-        assert_eq!(
-            (&campaign["status"], &campaign["chatapp"]["pausedReason"]),
-            (&json!("paused"), &json!(reason)),
-            "{campaign}"
-        );
+        campaign.shows(json!({"status": "paused", "chatapp.pausedReason": reason}));
         self.advance(600).await;
         assert_eq!(self.fake.system.sent().len(), 1, "{reason}");
     }
@@ -155,7 +150,7 @@ async fn a_red_number_stops_a_campaign_until_that_is_accepted() {
     desk.post_status(&id, json!({"status": "paused"})).await.expect(200);
     desk.fake.system.rate("RED");
     // Connecting anew looks at the numbers.
-    cloud::put(&desk.app, &desk.workspace.id, &cloud::credentials()).await.expect(200);
+    desk.put_connection(&cloud::credentials()).await.expect(200);
     desk.advance(86_400).await;
     desk.until(desk.live(), "/v1/chatapp/numbers", |shown| shown["data"][0]["quality"] == "RED").await;
     let refused = desk.post_status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
@@ -228,13 +223,12 @@ async fn what_happens_to_the_account_stops_a_campaign() {
 async fn an_account_that_is_taken_away_stops_a_campaign() {
     let desk = Desk::open(body_of("UTILITY")).await;
     let id = desk.launched().await;
-    let path = format!("/workspaces/{}/chatapp/connection", desk.workspace.id);
-    desk.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+    desk.operator("DELETE", "/chatapp/connection", Value::Null).await.expect(200);
     desk.stopped(&id, "not_connected").await;
     let refused = desk.post_status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
     let blockers = refused["meta"]["report"]["blockers"].as_array().unwrap();
     assert!(blockers.iter().any(|blocker| blocker["code"] == "not_connected"), "{refused}");
-    cloud::connect(&desk.app, &desk.workspace.id).await;
+    desk.connect_cloud().await;
     // The templates went with the account.
     desk.post("/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
     let listed = desk.get("/v1/chatapp/templates").await;
@@ -262,17 +256,10 @@ async fn a_refusal_for_the_account_or_the_number_stops_a_campaign_and_gives_the_
         desk.post_status(&id, json!({"status": "active"})).await.expect(200);
         desk.advance(5).await;
         let campaign = desk.show_campaign(&id).await;
-        assert_eq!(
-            (
-                &campaign["status"],
-                &campaign["chatapp"]["pausedReason"],
-                &campaign["chatapp"]["stats"]["pending"]
-            ),
-            (&json!("paused"), &json!(reason), &json!(1)),
-            "{campaign}"
-        );
+        campaign
+            .shows(json!({"status": "paused", "chatapp.pausedReason": reason, "chatapp.stats.pending": 1}));
         desk.fake.mend();
-        cloud::put(&desk.app, &desk.workspace.id, &cloud::credentials()).await.expect(200);
+        desk.put_connection(&cloud::credentials()).await.expect(200);
         desk.goes_on(&id, json!({"status": "active"}), 1).await;
     }
 }
@@ -307,11 +294,7 @@ async fn half_of_the_recent_messages_failing_stops_a_campaign() {
         desk.advance(1).await;
     }
     let stats = desk.show_campaign(&id).await["chatapp"]["stats"].clone();
-    assert_eq!(
-        (&stats["sent"], &stats["failed"], &stats["pending"]),
-        (&json!(40), &json!(20), &json!(0)),
-        "{stats}"
-    );
+    stats.shows(json!({"sent": 40, "failed": 20, "pending": 0}));
 }
 
 #[tokio::test]
@@ -320,10 +303,8 @@ async fn who_opts_out_while_the_message_waits_is_skipped_for_the_reason_that_a_p
     desk.fake.fail("/messages", 1, cloud::refusal(400, 80_007));
     desk.post_status(&id, json!({"status": "active"})).await.expect(200);
     desk.advance(2).await;
-    assert_eq!(
-        (desk.fake.system.sent().len(), &desk.show_campaign(&id).await["status"]),
-        (0, &json!("active"))
-    );
+    assert_eq!(desk.fake.system.sent().len(), 0);
+    desk.show_campaign(&id).await.shows(json!({"status": "active"}));
     desk.post("/v1/dnc", &json!({"phones": ["+919812345670"]})).await.expect(200);
     desk.advance(120).await;
     desk.advance(10).await;
@@ -342,11 +323,7 @@ async fn who_is_erased_before_the_message_is_sent_is_skipped_and_the_campaign_en
     desk.erase_the_only_contact().await;
     desk.advance(120).await;
     let campaign = desk.show_campaign(&id).await;
-    assert_eq!(
-        (&campaign["status"], &campaign["chatapp"]["stats"]["skippedByReason"]),
-        (&json!("completed"), &json!({"erased": 1})),
-        "{campaign}"
-    );
+    campaign.shows(json!({"status": "completed", "chatapp.stats.skippedByReason": {"erased": 1}}));
     assert_eq!(desk.fake.system.sent().len(), 0);
 }
 
@@ -409,8 +386,8 @@ async fn a_message_that_waits_is_taken_back_when_the_campaign_may_not_send_it_an
                 "not_connected"
             }
             _ => {
-                let path = format!("/workspaces/{}/chatapp/numbers/{}", desk.workspace.id, cloud::NUMBER_ID);
-                desk.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+                let path = format!("/chatapp/numbers/{}", cloud::NUMBER_ID);
+                desk.operator("DELETE", &path, Value::Null).await.expect(200);
                 "not_connected"
             }
         };
@@ -440,7 +417,7 @@ async fn a_message_that_waits_is_taken_back_when_the_campaign_may_not_send_it_an
             "banned" => desk.stands("CONNECTED").await,
             _ => {
                 let number = json!({"phoneNumberId": cloud::NUMBER_ID, "number": NUMBER});
-                cloud::bind(&desk.app, &desk.workspace.id, &number).await.expect(201);
+                desk.add_channel_number(&number).await.expect(201);
             }
         }
         let campaign = desk.goes_on(&id, again, 1).await;
@@ -512,27 +489,17 @@ async fn a_preflight_says_who_gets_it_how_long_it_takes_and_what_it_costs() {
     desk.notified(&template_event(TEMPLATE, "due", "PAUSED")).await;
     let refused = desk.post_status(&id, json!({"status": "active"})).await.refused(409, "preflight_blocked");
     let report = &refused["meta"]["report"];
-    assert_eq!(
-        (&report["passes"], &report["total"], &report["willReceive"], &report["willNotReceive"]),
-        (&json!(false), &json!(6), &json!(2), &json!(4)),
-        "{report}"
+    report.shows(json!({"passes": false, "total": 6, "willReceive": 2, "willNotReceive": 4}));
+    report.shows(
+        json!({"byReason": {"duplicate": 1, "invalid_phone": 1, "missing_params": 1, "do_not_call": 1}}),
     );
-    assert_eq!(
-        report["byReason"],
-        json!({"duplicate": 1, "invalid_phone": 1, "missing_params": 1, "do_not_call": 1})
-    );
-    assert_eq!(
-        (&report["messagingTier"], &report["tierLimit"], &report["daysNeeded"], &report["sendingMinutes"]),
-        (&json!("TIER_2K"), &json!(2_000), &json!(1), &json!(2))
-    );
-    assert_eq!(
-        report["estimatedCharges"],
-        json!({"currency": "INR", "category": "UTILITY", "perMessage": "0.1150", "total": "0.2300"})
-    );
+    report
+        .shows(json!({"messagingTier": "TIER_2K", "tierLimit": 2_000, "daysNeeded": 1, "sendingMinutes": 2}));
+    report.shows(json!({"estimatedCharges": {"currency": "INR", "category": "UTILITY", "perMessage": "0.1150", "total": "0.2300"}}));
     // Somebody else's number is not one of the workspace.
     let body = json!({"chatapp": {"phoneNumberId": "999"}});
     let refused = desk.put(&format!("/v1/campaigns/{id}"), &body).await;
-    assert_eq!(refused.refused(400, "invalid_request")["meta"]["field"], "chatapp.phoneNumberId");
+    refused.invalid_field("chatapp.phoneNumberId");
 }
 
 #[tokio::test]
@@ -592,10 +559,7 @@ async fn the_messaging_limit_spreads_a_campaign_over_days() {
     desk.advance(3_600).await;
     assert_eq!(desk.fake.system.sent().len(), 3);
     let campaign = desk.show_campaign(&id).await;
-    assert_eq!(
-        (&campaign["status"], &campaign["chatapp"]["stats"]["pending"]),
-        (&json!("active"), &json!(2))
-    );
+    campaign.shows(json!({"status": "active", "chatapp.stats.pending": 2}));
     desk.advance(86_400).await;
     desk.advance(5).await;
     assert_eq!(desk.fake.system.sent().len(), 5);
@@ -631,31 +595,30 @@ fn a_crash_sends_to_nobody_twice() {
     let outside = tokio::runtime::Runtime::new().unwrap();
     let fake = outside.block_on(cloud::alone());
     let mut runtime = tokio::runtime::Runtime::new().unwrap();
-    let (mut app, workspace, path) = runtime.block_on(async {
+    let (mut world, path) = runtime.block_on(async {
         let url = fake.url.clone();
-        let app = TestApp::start_with(|config| config.cloud_api.base_url = url).await;
-        let workspace = app.workspace().await;
-        cloud::connect(&app, &workspace.id).await;
+        let world = World::bare_with(|config| config.cloud_api.base_url = url).await;
+        world.connect_cloud().await;
         fake.system.put_template(body_of("UTILITY"));
-        app.post(&workspace.live, "/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
-        let listed = app.get(&workspace.live, "/v1/chatapp/templates").await.expect(200);
+        world.post("/v1/chatapp/templates/sync", &Value::Null).await.expect(200);
+        let listed = world.get("/v1/chatapp/templates").await;
         let body = json!({"name": "Dues", "channel": "chatapp", "settings": {"dailyFrom": null, "dailyTo": null},
             "chatapp": {"templateId": listed["data"][0]["id"], "ratePerMinute": 600,
                 "paramMapping": {"body.1": {"source": "static", "value": "Asha"}}}});
-        let made = app.post(&workspace.live, "/v1/campaigns", &body).await.expect(201);
+        let made = world.post("/v1/campaigns", &body).await.expect(201);
         let path = format!("/v1/campaigns/{}", made["data"]["id"].as_str().unwrap());
         let rows: Vec<Value> =
             (0..PEOPLE).map(|n| json!({"phone": format!("981234{n:04}"), "variables": {}})).collect();
-        app.post(&workspace.live, &format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
-        app.post(&workspace.live, &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
-        (app, workspace, path)
+        world.set_list(&path, json!(rows)).await.expect(200);
+        world.set_status(&path, "active").await.expect(200);
+        (world, path)
     });
     for crash in 0..6 {
         let seen = fake.count("/messages");
         runtime.block_on(async {
             let work = async {
                 loop {
-                    app.advance(1).await;
+                    world.advance(1).await;
                 }
             };
             tokio::select! {
@@ -663,22 +626,22 @@ fn a_crash_sends_to_nobody_twice() {
                 () = work => {}
             }
         });
-        let now = app.app().clock.now();
-        let remains = app.crash(runtime);
+        let now = world.app().clock.now();
+        let remains = world.crash(runtime);
         runtime = tokio::runtime::Runtime::new().unwrap();
-        app = runtime.block_on(async {
-            let app = TestApp::start_again(remains).await;
-            if app.app().clock.now() < now {
-                app.set_clock(&now.to_string()).await;
+        world = runtime.block_on(async {
+            let world = remains.start().await;
+            if world.app().clock.now() < now {
+                world.set_clock(&now.to_string()).await;
             }
-            app
+            world
         });
     }
     runtime.block_on(async {
         for _ in 0..60 {
-            app.advance(10).await;
+            world.advance(10).await;
         }
-        let campaign = app.get(&workspace.live, &path).await.data(200);
+        let campaign = world.data(&path).await;
         assert_eq!(campaign["status"], "completed", "{campaign}");
         let sent = fake.system.sent();
         let mut people: Vec<&str> = sent.iter().map(|body| body["to"].as_str().unwrap()).collect();
@@ -695,7 +658,7 @@ fn a_crash_sends_to_nobody_twice() {
         );
         assert!(of("sent") <= people.len() && people.len() <= PEOPLE, "{stats}");
         // There are more events than a page has.
-        let finished = app
+        let finished = world
             .app()
             .store
             .read(|tx| tx.one::<i64>("select count(*) from events where type = 'campaign.finished'", &[]));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::channel_conversations::{ASHA, PATH};
 use crate::chats::lines;
 use crate::cloud::{self, about_messages, notify, template_event};
-use crate::world::{self, Channel, leads_to};
+use crate::world::{Channel, leads_to};
 
 /// The provider's id of the template.
 const TEMPLATE: &str = "594400001";
@@ -142,7 +142,7 @@ async fn what_a_campaign_says_stands_in_a_transcript_once_it_is_sent() {
         let sent = |message: &&Value| message["source"] == "campaign" && message["status"] == "sent";
         let sent: Vec<&Value> = listed["data"].as_array().unwrap().iter().filter(sent).collect();
         assert_eq!((sent.len(), &sent[0]["chatId"]), (1, &chat), "{case}");
-        let told = world::payloads(&desk.app, desk.live(), "message.sent").await;
+        let told = desk.payloads("message.sent").await;
         let told: Vec<&Value> = told.iter().filter(|data| data["source"] == "campaign").collect();
         assert_eq!((told.len(), &told[0]["chatId"]), (1, &chat), "{case}");
     }
@@ -218,7 +218,7 @@ async fn what_the_provider_had_taken_and_did_not_deliver_is_marked_and_read_by_n
         let path = format!("{PATH}/{}/end", shown["id"].as_str().unwrap());
         desk.post(&path, &Value::Null).await.expect(200);
         desk.advance(5).await;
-        let told = world::payloads(&desk.app, desk.live(), "chat.completed").await;
+        let told = desk.payloads("chat.completed").await;
         assert_eq!((told.len(), marked(&told[0]["transcript"])), (1, expected), "{case}");
         let orders = desk.model.read.lock().unwrap();
         let times = orders[0].transcript.iter().filter(|turn| turn.text.contains(WORDS)).count();
@@ -247,7 +247,7 @@ async fn what_would_pause_a_campaign_is_a_failure_once_it_is_over() {
     desk.launch().await;
     let shown = desk.data(&desk.campaign).await;
     assert_eq!((&shown["status"], &shown["chatapp"]["stats"]["sent"]), (&json!("completed"), &json!(1)));
-    let told = world::payloads(&desk.app, desk.live(), "campaign.finished").await;
+    let told = desk.payloads("campaign.finished").await;
     let stats = json!({"total": 1, "sent": 1, "delivered": 0, "read": 0, "replied": 0, "failed": 0,
         "frequencyCapped": 0, "skipped": 0, "deliveryUnknown": 0, "pending": 0, "sending": 0, "skippedByReason": {},
         "failedByCode": {}, "converted": 0, "optedOutAfter": 0});

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::app::{TestApp, needs_postgres};
-use crate::cloud;
 use crate::holder::Holder;
+use crate::shows::Shows;
 use crate::world::{World, leads_to};
 
 struct Desk {
@@ -17,7 +17,7 @@ leads_to!(Desk, world: World);
 impl Desk {
     async fn start(category: &str) -> Self {
         let world = World::with_agent(TestApp::start().await, &json!({})).await;
-        cloud::connect_sandbox(&world, &world.workspace.id).await;
+        world.connect_sandbox().await;
         let components = json!([{"type": "BODY", "text": "Hi {{name}}, Rs {{amount}} is due.",
             "example": {"body_text_named_params": [{"param_name": "name", "example": "Asha"}, {"param_name": "amount", "example": "4500"}]}}]);
         let template = world.template("due_note", category, components).await;
@@ -46,22 +46,13 @@ async fn a_new_campaign_shows_its_block_and_what_is_wrong_names_its_field() {
     let desk = Desk::start("UTILITY").await;
     let (app, live) = (&desk.app, desk.workspace.live.as_str());
     let made = app.post(live, "/v1/campaigns", &desk.body()).await.data(201);
-    assert_eq!(
-        (&made["channel"], &made["status"], &made["callingList"]),
-        (&json!("chatapp"), &json!("draft"), &Value::Null)
-    );
+    made.shows(json!({"channel": "chatapp", "status": "draft", "callingList": null}));
     assert_eq!(made["chatapp"]["optInPolicy"], "skip_check");
-    assert_eq!(
-        (&made["chatapp"]["ratePerMinute"], &made["chatapp"]["launchedAt"]),
-        (&json!(600), &Value::Null)
-    );
+    made["chatapp"].shows(json!({"ratePerMinute": 600, "launchedAt": null}));
     let mut bare = desk.body();
     bare.as_object_mut().unwrap().remove("settings");
     let bare = app.post(live, "/v1/campaigns", &bare).await.data(201);
-    assert_eq!(
-        (&bare["settings"]["dailyFrom"], &bare["settings"]["dailyTo"]),
-        (&json!("09:00"), &json!("21:00"))
-    );
+    bare["settings"].shows(json!({"dailyFrom": "09:00", "dailyTo": "21:00"}));
     for (field, value, named) in [
         ("templateId", Value::Null, "chatapp.templateId"),
         ("ratePerMinute", json!(601), "chatapp.ratePerMinute"),
@@ -78,7 +69,7 @@ async fn a_new_campaign_shows_its_block_and_what_is_wrong_names_its_field() {
             Value::Null => drop(body["chatapp"].as_object_mut().unwrap().remove(field)),
             value => body["chatapp"][field] = value,
         }
-        let refused = app.post(live, "/v1/campaigns", &body).await.refused(400, "invalid_request");
+        let refused = app.post(live, "/v1/campaigns", &body).await.invalid();
         assert_eq!(refused["meta"]["field"], named, "{refused}");
     }
     let path = format!("/v1/campaigns/{}", made["id"].as_str().unwrap());
@@ -119,7 +110,7 @@ async fn a_test_key_checks_everything_and_stores_nothing() {
     let made = app.post(test, "/v1/campaigns", &desk.body()).await.data(201);
     assert_eq!(made["livemode"], false);
     assert_eq!(app.get(test, "/v1/campaigns").await.expect(200)["data"], json!([]));
-    app.post(test, "/v1/campaigns", &json!({"name": "Calls"})).await.refused(403, "test_mode_read_only");
+    app.post(test, "/v1/campaigns", &json!({"name": "Calls"})).await.read_only();
     let id = desk.create(&desk.body()).await;
     let path = format!("/v1/campaigns/{id}");
     app.post(test, &format!("{path}/status"), &json!({"status": "active"}))
@@ -129,7 +120,7 @@ async fn a_test_key_checks_everything_and_stores_nothing() {
     let told = app.post(test, &format!("{path}/status"), &json!({"status": "active"})).await.data(200);
     assert_eq!((&told["livemode"], &told["status"]), (&json!(false), &json!("active")));
     assert_eq!(desk.show_campaign(&id).await["status"], "draft");
-    app.delete(test, &path).await.refused(403, "test_mode_read_only");
+    app.delete(test, &path).await.read_only();
 }
 
 #[tokio::test]
@@ -146,9 +137,7 @@ async fn everybody_gets_the_message_once_and_the_campaign_ends() {
         .await.data(200);
     assert_eq!(listed, json!({"total": 5, "valid": 3, "invalid": 2}));
     desk.post_status(&id, json!({"status": "active"})).await.expect(200);
-    desk.post(&format!("/v1/campaigns/{id}/contacts"), &json!({"contacts": [row("9812345672", "M")]}))
-        .await
-        .refused(409, "campaign_launched");
+    desk.set_list(&id, json!([row("9812345672", "M")])).await.refused(409, "campaign_launched");
     desk.advance(30).await;
     let campaign = desk.show_campaign(&id).await;
     let stats = &campaign["chatapp"]["stats"];
@@ -161,10 +150,7 @@ async fn everybody_gets_the_message_once_and_the_campaign_ends() {
     assert_eq!(campaign["status"], "completed");
     let finished = desk.payloads("campaign.finished").await;
     assert_eq!(finished.len(), 1);
-    assert_eq!(
-        (&finished[0]["channel"], &finished[0]["reason"]),
-        (&json!("chatapp"), &json!("list_complete"))
-    );
+    finished[0].shows(json!({"channel": "chatapp", "reason": "list_complete"}));
     assert_eq!(finished[0]["stats"]["sent"], 2);
     let messages = desk.get("/v1/chatapp/messages").await;
     assert_eq!(messages["data"].as_array().unwrap().len(), 2);
@@ -217,7 +203,7 @@ async fn marketing_goes_to_recorded_opt_ins_alone() {
     let desk = Desk::start("MARKETING").await;
     let mut body = desk.body();
     body["chatapp"]["optInPolicy"] = json!("skip_check");
-    let refused = desk.post("/v1/campaigns", &body).await.refused(400, "invalid_request");
+    let refused = desk.post("/v1/campaigns", &body).await.invalid();
     assert_eq!(refused["meta"]["field"], "chatapp.optInPolicy");
     let id = desk.create(&desk.body()).await;
     assert_eq!(desk.show_campaign(&id).await["chatapp"]["optInPolicy"], "require");
@@ -269,22 +255,14 @@ async fn replies_are_the_last_step_and_a_stop_is_counted_apart() {
     let id = desk.published(&["+919812345670", "+919812345671", "+919812342222"]).await;
     desk.advance(10).await;
     let stats = desk.stats(&id).await;
-    assert_eq!(
-        (&stats["sent"], &stats["delivered"], &stats["read"], &stats["replied"]),
-        (&json!(3), &json!(3), &json!(2), &json!(0)),
-        "{stats}"
-    );
+    stats.shows(json!({"sent": 3, "delivered": 3, "read": 2, "replied": 0}));
     desk.customer("+919812345670", "When is it due?").await;
     desk.customer("+919812345671", "STOP").await;
     // Somebody else, and the same person once more, change nothing.
     desk.customer("+919812345699", "Hello").await;
     desk.customer("+919812345670", "Tell me").await;
     let stats = desk.stats(&id).await;
-    assert_eq!(
-        (&stats["sent"], &stats["replied"], &stats["optedOutAfter"]),
-        (&json!(3), &json!(2), &json!(1)),
-        "{stats}"
-    );
+    stats.shows(json!({"sent": 3, "replied": 2, "optedOutAfter": 1}));
 }
 
 #[tokio::test]
@@ -312,17 +290,7 @@ async fn a_cap_is_no_failure_and_an_unknown_outcome_is_never_sent_again() {
     let campaign = desk.show_campaign(&id).await;
     assert_eq!(campaign["status"], "completed");
     let stats = &campaign["chatapp"]["stats"];
-    assert_eq!(
-        (
-            &stats["frequencyCapped"],
-            &stats["failed"],
-            &stats["deliveryUnknown"],
-            &stats["sent"],
-            &stats["pending"]
-        ),
-        (&json!(1), &json!(2), &json!(1), &json!(0), &json!(0)),
-        "{stats}"
-    );
+    stats.shows(json!({"frequencyCapped": 1, "failed": 2, "deliveryUnknown": 1, "sent": 0, "pending": 0}));
     assert_eq!(stats["failedByCode"], json!({"131026": 1, "131062": 1}));
     desk.advance(600).await;
     assert_eq!(desk.sent().await.len(), 4);
@@ -342,10 +310,7 @@ async fn what_the_template_the_number_or_the_account_cannot_do_pauses_a_campaign
         let id = desk.published(&[&refused]).await;
         desk.advance(10).await;
         let campaign = desk.show_campaign(&id).await;
-        assert_eq!(
-            (&campaign["status"], &campaign["chatapp"]["pausedReason"]),
-            (&json!("paused"), &json!(reason))
-        );
+        campaign.shows(json!({"status": "paused", "chatapp.pausedReason": reason}));
         // It was certainly not sent, so the person waits.
         let stats = &campaign["chatapp"]["stats"];
         assert_eq!((&stats["pending"], &stats["failed"]), (&json!(1), &json!(0)), "{ends}: {stats}");
@@ -390,7 +355,7 @@ async fn people_of_other_countries_are_erased_from_lists() {
     desk.advance(10).await;
     let message = desk.sent().await.remove(0);
     let contact = message["contactId"].as_str().unwrap().to_owned();
-    desk.post(&format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
+    desk.erase(&contact).await.expect(200);
     desk.advance(5).await;
     let listed = desk.get(&format!("/v1/campaigns/{id}/contacts")).await;
     let shown = listed.to_string();

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::channel_messages::{ASHA, template};
 use crate::cloud::{self, NUMBER_ID, notify};
+use crate::shows::Shows;
 use crate::world::Channel;
 
 #[tokio::test]
@@ -15,15 +16,9 @@ async fn a_stop_is_obeyed_and_confirmed_once_ever() {
     desk.advance(1).await;
     let confirmations = desk.messages("direction=outbound").await;
     assert_eq!(confirmations.len(), 1);
-    assert_eq!(
-        (&confirmations[0]["source"], &confirmations[0]["status"]),
-        (&json!("system"), &json!("sent"))
-    );
+    confirmations[0].shows(json!({"source": "system", "status": "sent"}));
     let told = desk.payloads("contact.opted_out").await;
-    assert_eq!(
-        (&told[0]["source"], &told[0]["channel"], &told[0]["phone"]),
-        (&json!("chatapp"), &json!("chatapp"), &json!(ASHA))
-    );
+    told[0].shows(json!({"source": "chatapp", "channel": "chatapp", "phone": ASHA}));
     let refused = desk.send(&template("due")).await;
     assert_eq!(refused.json["meta"]["reason"], "opted_out", "{}", refused.text);
     refused.refused(403, "contact_opted_out");
@@ -31,10 +26,7 @@ async fn a_stop_is_obeyed_and_confirmed_once_ever() {
     let path = format!("/v1/contacts/{contact}");
     let seen = desk.data(&path).await;
     assert_eq!((&seen["optOut"], &seen["doNotCall"]), (&json!(false), &json!(false)), "calls are as before");
-    assert_eq!(
-        (&seen["chatapp"]["messagesAllowed"], &seen["chatapp"]["stopSource"]),
-        (&json!(false), &json!("chatapp"))
-    );
+    seen["chatapp"].shows(json!({"messagesAllowed": false, "stopSource": "chatapp"}));
     desk.hears(ASHA, "Start").await;
     desk.send(&template("due")).await.expect(201);
     desk.hears(ASHA, "बंद करो").await;
@@ -160,7 +152,7 @@ async fn a_change_to_stop_ends_the_conversation() {
         what: ReceivedContent::Edit { original, text: Some("STOP".into()) },
     };
     let payload = serde_json::to_string(&Notification::Message(Box::new(received))).unwrap();
-    crate::channel_accounts::put_item(app, &room.workspace.id, Some(&room.number), payload).await;
+    crate::channel_accounts::put_item(&room, Some(&room.number), payload).await;
     // What somebody else writes lets the inbox be looked at.
     room.customer(json!({"from": "+919812345701", "text": "Hi"})).await;
     let shown = room.conversation(&chat).await;
@@ -311,8 +303,7 @@ async fn an_erasure_goes_along_to_a_new_number() {
     desk.cloud_template("due", "UTILITY").await;
     desk.hears(ASHA, "Hi").await;
     let contact = desk.messages("limit=1").await[0]["contactId"].as_str().unwrap().to_owned();
-    let path = format!("/v1/contacts/{contact}/erase");
-    desk.post(&path, &Value::Null).await.expect(200);
+    desk.erase(&contact).await.expect(200);
     desk.moves().await;
     desk.other_is_refused("due", "erased").await;
 }
@@ -395,8 +386,8 @@ async fn what_changes_while_a_message_waits_fails_it_with_a_code_of_its_own() {
     let gone = after_waiting(template("due"), 0, gone).await;
     assert_eq!(gone, json!(["failed", -1008, "template_not_found"]));
     let number_gone = async |desk: &Channel| {
-        let path = format!("/workspaces/{}/chatapp/numbers/{NUMBER_ID}", desk.workspace.id);
-        desk.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+        let path = format!("/chatapp/numbers/{NUMBER_ID}");
+        desk.operator("DELETE", &path, Value::Null).await.expect(200);
     };
     let number_gone = after_waiting(json!({"to": ASHA, "text": "Later"}), 0, number_gone).await;
     assert_eq!(number_gone, json!(["failed", -1005, "invalid_message"]));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::channel_conversations::{ASHA, PATH, Room};
 use crate::chats::Chats;
-use crate::world;
+use crate::shows::Shows;
 
 #[tokio::test]
 async fn every_refusal_of_a_start() {
@@ -16,10 +16,10 @@ async fn every_refusal_of_a_start() {
         body[field] = value;
         body
     };
-    let voice = world::agent(app, &room.workspace, &json!({"systemPrompt": "x"})).await;
+    let voice = room.agent(&json!({"systemPrompt": "x"})).await;
     let draft = json!({"name": "D", "channel": "chat", "systemPrompt": "x"});
     let draft = app.post(room.live(), "/v1/agents", &draft).await.expect(201)["data"]["id"].clone();
-    let other = world::agent(app, &room.workspace, &crate::chats::chat_agent()).await;
+    let other = room.agent(&crate::chats::chat_agent()).await;
     let long = "x".repeat(1_001);
     for (body, status, code) in [
         (with("surprise", json!(1)), 400, "unknown_field"),
@@ -78,14 +78,14 @@ async fn every_refusal_of_a_start() {
     ] {
         room.start(&body).await.refused(status, code);
         // A test key is told the same.
-        app.post(&room.workspace.test, PATH, &body).await.refused(status, code);
+        app.post(room.test(), PATH, &body).await.refused(status, code);
     }
     for (field, value) in
         [("handoverNote", json!("x")), ("priorMessages", json!([{"role": "bot", "text": "x"}]))]
     {
         let mut body = with(field, value);
         body["onActiveSession"] = json!("send_in_session");
-        let refused = room.start(&body).await.refused(400, "invalid_request");
+        let refused = room.start(&body).await.invalid();
         assert_eq!(refused["meta"]["field"], field);
     }
     for (feature, code) in [("chatappChannel", "chatapp_disabled"), ("chatappAgents", "chatapp_agents_off")] {
@@ -150,11 +150,8 @@ async fn an_open_conversation_is_kept_or_written_into() {
     body["onActiveSession"] = json!("send_in_session");
     body["metadata"] = json!({"other": true});
     let sent = room.start(&body).await.data(200);
-    assert_eq!(
-        (&sent["chatId"], &sent["sentInSession"], &sent["metadata"]),
-        (&json!(id), &json!(true), &json!({})),
-        "an open conversation keeps its own metadata"
-    );
+    // An open conversation keeps its own metadata.
+    sent.shows(json!({"chatId": id, "sentInSession": true, "metadata": {}}));
     assert_eq!(room.conversation(&id).await["messageCount"], 2);
     assert_eq!(room.wallet().await, (1_000_000, 500));
 }
@@ -162,7 +159,7 @@ async fn an_open_conversation_is_kept_or_written_into() {
 #[tokio::test]
 async fn a_key_sends_once_and_a_test_key_never() {
     let room = Room::open().await;
-    let test = room.app.post(&room.workspace.test, PATH, &room.body()).await.data(201);
+    let test = room.app.post(room.test(), PATH, &room.body()).await.data(201);
     assert_eq!(test["livemode"], false);
     assert!(test["message"]["providerMessageId"].as_str().unwrap().starts_with("TEST_"), "{test}");
     assert!(room.conversations("").await.is_empty() && room.sent("api").await.is_empty());
@@ -174,7 +171,7 @@ async fn a_key_sends_once_and_a_test_key_never() {
     assert_eq!(room.sent("api").await.len(), 1);
     let mut other = room.body();
     other["to"] = json!("+919812345679");
-    room.app.post_with(room.live(), PATH, &headers, &other).await.refused(422, "idempotency_key_reused");
+    room.post_with(room.live(), PATH, &headers, &other).await.refused(422, "idempotency_key_reused");
 }
 
 #[tokio::test]
@@ -184,10 +181,9 @@ async fn a_lost_answer_is_told_and_kept() {
     body["to"] = json!("+919812340000");
     let headers = [("idempotency-key", "lost")];
     let refused =
-        room.app.post_with(room.live(), PATH, &headers, &body).await.refused(503, "provider_unavailable");
+        room.post_with(room.live(), PATH, &headers, &body).await.refused(503, "provider_unavailable");
     let id = refused["meta"]["chatId"].as_str().unwrap().to_owned();
-    let again =
-        room.app.post_with(room.live(), PATH, &headers, &body).await.refused(503, "provider_unavailable");
+    let again = room.post_with(room.live(), PATH, &headers, &body).await.refused(503, "provider_unavailable");
     assert_eq!(again["meta"]["chatId"], id.as_str());
     assert_eq!(room.sent("api").await.len(), 1, "it is never sent again");
     assert_eq!(room.conversation(&id).await["status"], "active");
@@ -210,7 +206,7 @@ async fn what_the_agent_the_account_or_the_limit_refuses() {
     let bare = Chats::open().await;
     let template = json!({"name": "due_reminder", "language": "en", "params": {"body": ["Asha"]}});
     let body = json!({"agentId": bare.agent, "to": ASHA, "template": template});
-    bare.app.post(bare.live(), PATH, &body).await.refused(409, "chatapp_not_connected");
+    bare.post(PATH, &body).await.refused(409, "chatapp_not_connected");
     let room = Room::open().await;
     // Not reviewed yet.
     let components = json!([{"type": "BODY", "text": "Your parcel is on its way."}]);
@@ -238,7 +234,7 @@ async fn what_the_agent_the_account_or_the_limit_refuses() {
     body = room.body();
     body["to"] = json!("+919812345679");
     let charges = (room.wallet().await, people(&room).await);
-    for key in [room.live(), &room.workspace.test] {
+    for key in [room.live(), room.test()] {
         room.app.post(key, PATH, &body).await.refused(429, "tier_limit_reached");
     }
     assert_eq!(room.conversations("").await.len(), 1, "nothing was stored");

@@ -2,25 +2,26 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{Answer, TestApp, Workspace};
+use crate::app::Answer;
 use crate::chats::{Chats, Turn, ends, lines};
-use crate::cloud::{self, NUMBER};
-use crate::world::{leads_to, with};
+use crate::cloud::NUMBER;
+use crate::shows::Shows;
+use crate::world::{World, leads_to, with};
 use dastak::config::Config;
 
 pub const PATH: &str = "/v1/chatapp/conversations";
 pub const ASHA: &str = "+919812345678";
 
 /// A conversation of a customer with the agent of a session, on a number of its own; its id.
-pub async fn one(app: &TestApp, workspace: &Workspace, session: &str) -> String {
-    let shown = app.get(&workspace.live, &format!("/v1/chat/sessions/{session}")).await.expect(200);
+pub async fn one(world: &World, session: &str) -> String {
+    let shown = world.get(&format!("/v1/chat/sessions/{session}")).await;
     let agent = &shown["data"]["agentId"];
     let body = json!({"number": "+918047111229", "displayName": "Acme", "agentId": agent});
-    let number = cloud::bind(app, &workspace.id, &body).await.expect(201)["data"]["phoneNumberId"].clone();
+    let number = world.add_channel_number(&body).await.expect(201)["data"]["phoneNumberId"].clone();
     let body = json!({"phoneNumberId": number, "from": "+919812399995", "text": "OfTheFirst"});
-    app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
-    app.advance(0).await;
-    let listed = app.get(&workspace.live, PATH).await.expect(200);
+    world.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
+    world.advance(0).await;
+    let listed = world.get(PATH).await;
     listed["data"][0]["id"].as_str().expect("a conversation").to_owned()
 }
 
@@ -39,9 +40,9 @@ impl Room {
 
     pub async fn open_with(change: impl FnOnce(&mut Config)) -> Self {
         let chats = Chats::open_with(change).await;
-        cloud::put(&chats, &chats.workspace.id, &json!({"provider": "sandbox"})).await.expect(200);
+        chats.put_connection(&json!({"provider": "sandbox"})).await.expect(200);
         let body = json!({"number": NUMBER, "displayName": "Acme", "agentId": chats.agent});
-        let number = cloud::bind(&chats, &chats.workspace.id, &body).await.data(201);
+        let number = chats.add_channel_number(&body).await.data(201);
         let number = number["phoneNumberId"].as_str().unwrap().to_owned();
         for (name, category) in [("due_reminder", "UTILITY"), ("offer", "MARKETING")] {
             let components = json!([{"type": "BODY", "text": "Hello {{1}}, it is due.",
@@ -110,7 +111,7 @@ impl Room {
 
     /// Texts that the agent has sent on the channel, oldest first.
     pub async fn sent(&self, source: &str) -> Vec<String> {
-        let listed = self.app.get(self.live(), "/v1/chatapp/messages?limit=100").await.expect(200);
+        let listed = self.get("/v1/chatapp/messages?limit=100").await;
         let mut texts: Vec<String> = listed["data"]
             .as_array()
             .unwrap()
@@ -141,9 +142,8 @@ async fn a_conversation_is_started_answered_and_ended() {
         id.starts_with("chatsess_") && made["threadId"].as_str().unwrap().starts_with("msgth_"),
         "{made}"
     );
-    assert_eq!(
-        (&made["livemode"], &made["sentInSession"], &made["metadata"], &made["message"]["status"]),
-        (&json!(true), &json!(false), &json!({"order": 7}), &json!("sent"))
+    made.shows(
+        json!({"livemode": true, "sentInSession": false, "metadata": {"order": 7}, "message.status": "sent"}),
     );
     assert_eq!(room.wallet().await, (1_000_000, 500), "the price is held");
     room.writes("Where is my parcel?").await;
@@ -158,24 +158,15 @@ async fn a_conversation_is_started_answered_and_ended() {
             "agent: You said: Where is my parcel?"
         ]
     );
-    assert_eq!(
-        (
-            &shown["status"],
-            &shown["origin"],
-            &shown["externalRef"],
-            &shown["customer"]["phone"],
-            &shown["customer"]["name"]
-        ),
-        (&json!("active"), &json!("template_start"), &json!("crm-1"), &json!(ASHA), &json!("Asha"))
+    shown.shows(
+        json!({"status": "active", "origin": "template_start", "externalRef": "crm-1", "customer.phone": ASHA,
+        "customer.name": "Asha"}),
     );
     assert_eq!(shown["business"], json!({"phone": NUMBER, "phoneNumberId": room.number}));
     assert_eq!(room.sent("agent").await, ["You said: Where is my parcel?"]);
     // A test key is told what would come of it; the conversation stays open.
-    let test = room.act_with(&room.workspace.test, &id, "end", Value::Null).await.expect(200);
-    assert_eq!(
-        (&test["data"]["status"], &test["data"]["endCause"], &test["data"]["livemode"]),
-        (&json!("ended"), &json!("completed"), &json!(false))
-    );
+    let test = room.act_with(room.test(), &id, "end", Value::Null).await.expect(200);
+    test["data"].shows(json!({"status": "ended", "endCause": "completed", "livemode": false}));
     assert_eq!(room.conversation(&id).await["status"], "active");
     let mut ended = room.act(&id, "end", Value::Null).await.data(200);
     assert_eq!(ended["livemode"], true);
@@ -192,16 +183,8 @@ async fn a_conversation_is_started_answered_and_ended() {
     let completed = room.events("chat.completed").await;
     assert_eq!(completed.len(), 1);
     let data = &completed[0]["data"];
-    assert_eq!(
-        (
-            &data["channel"],
-            &data["origin"],
-            &data["businessNumber"],
-            &data["metadata"],
-            &data["linkedCallId"]
-        ),
-        (&json!("chatapp"), &json!("template_start"), &json!(NUMBER), &json!({"order": 7}), &Value::Null)
-    );
+    data.shows(json!({"channel": "chatapp", "origin": "template_start", "businessNumber": NUMBER,
+        "metadata": {"order": 7}, "linkedCallId": null}));
     assert_eq!(data["customer"], json!({"phone": ASHA, "name": "Asha", "userId": null, "username": null}));
     assert_eq!(data["transcript"].as_array().unwrap().len(), 3);
     assert_eq!(room.events("chat.started").await.len(), 1);
@@ -423,23 +406,16 @@ async fn the_list_and_its_filters() {
     let label =
         room.operator("POST", "/chat-labels", json!({"name": "VIP", "color": "#FF0000"})).await.expect(201);
     let label = label["data"]["id"].as_str().unwrap().to_owned();
-    room.operator("POST", "/chat-labels", json!({"name": "VIP", "color": "#00ff00"}))
-        .await
-        .refused(409, "conflict");
-    room.operator("POST", "/chat-labels", json!({"name": "x", "color": "red-ish"}))
-        .await
-        .refused(400, "invalid_request");
+    room.operator("POST", "/chat-labels", json!({"name": "VIP", "color": "#00ff00"})).await.conflict();
+    room.operator("POST", "/chat-labels", json!({"name": "x", "color": "red-ish"})).await.invalid();
     room.operator("PUT", &format!("/chats/{id}/labels"), json!({"labelIds": [label]})).await.expect(200);
-    assert_eq!(
-        room.conversation(&id).await["labels"],
-        json!([{"id": label, "name": "VIP", "color": "#ff0000"}])
-    );
+    room.conversation(&id).await.shows(json!({"labels": [{"id": label, "name": "VIP", "color": "#ff0000"}]}));
     room.operator("DELETE", &format!("/chat-labels/{label}"), Value::Null).await.expect(200);
     assert_eq!(room.conversation(&id).await["labels"], json!([]));
     // Chats of other channels are not here.
     let session = room.session().await;
-    room.app.get(room.live(), &format!("{PATH}/{session}")).await.refused(404, "not_found");
-    room.act(&session, "takeover", Value::Null).await.refused(404, "not_found");
+    room.fetch(&format!("{PATH}/{session}")).await.not_found();
+    room.act(&session, "takeover", Value::Null).await.not_found();
 }
 
 #[tokio::test]
@@ -449,7 +425,7 @@ async fn an_erasure_takes_the_words_and_the_person() {
     room.reply().await;
     let shown = room.only().await;
     let (id, contact) = (shown["id"].as_str().unwrap(), shown["contactId"].as_str().unwrap());
-    room.post(&format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
+    room.erase(&contact).await.expect(200);
     room.advance(1).await;
     let shown = room.conversation(id).await;
     assert_eq!((&shown["endCause"], &shown["messages"]), (&json!("erased"), &json!([])));
@@ -498,7 +474,7 @@ async fn a_finished_conversation_shows_what_was_read_out_of_it_where_that_is_ask
     let shown = with("messages").await;
     assert_eq!((shown.get("analysis"), lines(&shown["messages"]).len()), (None, 2));
     let path = format!("{PATH}/{id}?include=messages,everything");
-    let refused = room.app.get(room.live(), &path).await.refused(400, "invalid_request");
+    let refused = room.fetch(&path).await.invalid();
     assert_eq!(refused["meta"]["field"], "include");
 }
 

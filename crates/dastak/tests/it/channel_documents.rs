@@ -186,8 +186,7 @@ async fn a_document_on_the_channel_is_erased_with_the_person() {
     until(&room, 4).await;
     assert_eq!((listed(&room).await.len(), stored(&room.app)), (1, 1));
     let contact = room.only().await["contactId"].as_str().unwrap().to_owned();
-    let path = format!("/v1/contacts/{contact}/erase");
-    room.post(&path, &Value::Null).await.expect(200);
+    room.erase(&contact).await.expect(200);
     room.advance(60).await;
     assert_eq!((listed(&room).await.len(), stored(&room.app)), (0, 0));
 }

@@ -154,9 +154,8 @@ fn around(inner: &str) -> Bytes {
 
 #[tokio::test]
 async fn what_nobody_reads_of_a_notification_takes_no_memory_and_has_its_rate() {
-    let (app, _fake) = cloud::start().await;
-    let workspace = app.workspace().await;
-    let hook = cloud::connect(&app, &workspace.id).await;
+    let (world, _fake) = cloud::start().await;
+    let hook = world.connect_cloud().await;
     let empty = "[],".repeat(950_000);
     let peak = Peak::watch();
     // Three megabytes of empty lists: where nobody looks, as the parts of a message, and as a card that is kept.
@@ -169,7 +168,7 @@ async fn what_nobody_reads_of_a_notification_takes_no_memory_and_has_its_rate() 
     let mut taken = 0;
     let refused = loop {
         let body = &bodies[taken % bodies.len()];
-        let answer = raw(&app, &hook, body).await;
+        let answer = raw(&world, &hook, body).await;
         match answer.status {
             200 => taken += 1,
             _ => break answer,
@@ -181,15 +180,15 @@ async fn what_nobody_reads_of_a_notification_takes_no_memory_and_has_its_rate() 
     assert_eq!(taken, 60_000 / bodies[0].len().div_ceil(1_024));
     assert_eq!(refused.header("retry-after"), Some("1"), "{}", refused.text);
     refused.refused(429, "rate_limited");
-    app.advance(2).await;
-    raw(&app, &hook, &bodies[0]).await.expect(200);
-    let listed = app.get(&workspace.live, "/v1/chatapp/messages").await.expect(200);
+    world.advance(2).await;
+    raw(&world, &hook, &bodies[0]).await.expect(200);
+    let listed = world.get("/v1/chatapp/messages").await;
     let kinds: Vec<&Value> = listed["data"].as_array().unwrap().iter().map(|row| &row["type"]).collect();
     assert_eq!(kinds, [&json!("contacts"), &json!("text")], "what was said is kept without what is too much");
     // As items there may be only so many, also empty ones.
-    app.advance(2).await;
-    let refused = raw(&app, &hook, &around(&format!("\"messages\": [{empty}0]"))).await;
-    refused.refused(400, "invalid_request");
+    world.advance(2).await;
+    let refused = raw(&world, &hook, &around(&format!("\"messages\": [{empty}0]"))).await;
+    refused.invalid();
 }
 
 /// As many items as are given, for another day.
@@ -219,21 +218,20 @@ fn texts(prefix: &str, count: usize, number: &str) -> Value {
 
 #[tokio::test]
 async fn no_more_wait_than_may_wait_whoever_comes_at_once() {
-    let (app, _fake) = cloud::start().await;
-    let workspace = app.workspace().await;
-    let hook = cloud::connect(&app, &workspace.id).await;
+    let (world, _fake) = cloud::start().await;
+    let hook = world.connect_cloud().await;
     let most = channel::inbox::MAX_WAITING;
-    filled(&app, most - 1_000).await;
-    app.advance(2).await;
+    filled(&world, most - 1_000).await;
+    world.advance(2).await;
     let bodies: Vec<Value> =
         ["a", "b", "c", "d"].map(|name| cloud::change("messages", texts(name, 400, NUMBER_ID))).into();
-    let answers = futures_util::future::join_all(bodies.iter().map(|body| notify(&app, &hook, body))).await;
+    let answers = futures_util::future::join_all(bodies.iter().map(|body| notify(&world, &hook, body))).await;
     let taken = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(taken, 2, "{:?}", answers.iter().map(|answer| answer.status).collect::<Vec<_>>());
     for refused in answers.into_iter().filter(|answer| answer.status != 200) {
         refused.refused(503, "inbox_full");
     }
-    assert_eq!(stored(&app).await, most - 1_000 + 800);
+    assert_eq!(stored(&world).await, most - 1_000 + 800);
 }
 
 /// A large notification is stored in pieces, so that nobody waits for all of it. What was stored before a piece failed is
@@ -241,32 +239,30 @@ async fn no_more_wait_than_may_wait_whoever_comes_at_once() {
 #[tokio::test]
 async fn a_large_notification_is_stored_piece_by_piece_on_sqlite() {
     needs_sqlite();
-    let (app, _fake) = cloud::start().await;
-    let workspace = app.workspace().await;
-    let hook = cloud::connect(&app, &workspace.id).await;
+    let (world, _fake) = cloud::start().await;
+    let hook = world.connect_cloud().await;
     let body = json!({"entry": [{"id": ACCOUNT, "changes": [
         {"field": "messages", "value": texts("a", 700, NUMBER_ID)},
         {"field": "messages", "value": texts("b", 1, "666")},
     ]}]});
     let broken = "create trigger broken before insert on channel_notifications when new.phone_number_id = '666' \
                   begin select raise(abort, 'no'); end";
-    app.app().store.tx(move |tx| tx.exec(broken, &[])).await.expect("a trigger");
-    let failed = notify(&app, &hook, &body).await;
+    world.store(move |tx| tx.exec(broken, &[])).await;
+    let failed = notify(&world, &hook, &body).await;
     assert!(failed.status >= 500, "{}", failed.text);
-    assert_eq!(stored(&app).await, 500, "the first piece");
-    app.app().store.tx(|tx| tx.exec("drop trigger broken", &[])).await.expect("it is gone");
-    notify(&app, &hook, &body).await.expect(200);
-    assert_eq!(stored(&app).await, 701, "each once");
+    assert_eq!(stored(&world).await, 500, "the first piece");
+    world.store(|tx| tx.exec("drop trigger broken", &[])).await;
+    notify(&world, &hook, &body).await.expect(200);
+    assert_eq!(stored(&world).await, 701, "each once");
 }
 
 #[tokio::test]
 async fn guesses_of_the_token_are_throttled() {
-    let (app, _fake) = cloud::start().await;
-    let workspace = app.workspace().await;
-    let hook = cloud::connect(&app, &workspace.id).await;
+    let (world, _fake) = cloud::start().await;
+    let hook = world.connect_cloud().await;
     let ask = async |token: &str| {
         let path = format!("{hook}?hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token={token}");
-        app.send("GET", &path, None, &[], Bytes::new()).await
+        world.send("GET", &path, None, &[], Bytes::new()).await
     };
     let mut refused = 0;
     for guess in 0..200 {
@@ -279,7 +275,7 @@ async fn guesses_of_the_token_are_throttled() {
     let right = ask(VERIFY).await;
     assert!(right.header("retry-after").is_some(), "{}", right.text);
     right.refused(429, "rate_limited");
-    app.advance(61).await;
+    world.advance(61).await;
     let right = ask(VERIFY).await;
     assert_eq!((right.status, right.text.as_str()), (200, "1158201444"));
 }

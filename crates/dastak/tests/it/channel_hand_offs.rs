@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::channel_conversations::Room;
 use crate::chats::{Turn, ends, lines, tool};
-use crate::world;
 
 const ASHA: &str = "+919812345678";
 
@@ -65,7 +64,7 @@ async fn who_writes_not_to_be_called_is_not_called() {
     let room = Room::open().await;
     let app = &room.app;
     app.set_clock(&crate::world::noon_after(&app.now().await).to_string()).await;
-    let caller = world::agent(app, &room.workspace, &json!({"systemPrompt": "x"})).await;
+    let caller = room.agent(&json!({"systemPrompt": "x"})).await;
     room.operator("POST", "/numbers", json!({"number": "+918044445555"})).await.expect(201);
     let order = json!({"agentId": caller, "toNumber": ASHA});
     // A stop of messages leaves calls as they were.

@@ -46,7 +46,7 @@ fn replayed(answer: &Answer) -> bool {
 async fn a_key_that_is_none_is_refused_and_changes_nothing() {
     let desk = Channel::answering("It is due.").await;
     for (path, body) in desk.channel_bodies(ASHA) {
-        for api_key in [desk.live(), &desk.workspace.test] {
+        for api_key in [desk.live(), desk.test()] {
             for key in ["", " ", &"x".repeat(256)] {
                 desk.keyed_at(api_key, path, key, &body).await.refused(400, "invalid_idempotency_key");
             }

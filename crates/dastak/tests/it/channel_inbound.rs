@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::channel_messages::{ASHA, PATH, template};
 use crate::cloud::{self, NUMBER_ID, notify};
 use crate::fakes::Reply;
+use crate::shows::Shows;
 use crate::world::Channel;
 
 #[tokio::test]
@@ -96,12 +97,9 @@ async fn a_message_that_comes_twice_is_stored_once_and_its_file_is_kept() {
     let listed = desk.messages("direction=inbound").await;
     assert_eq!(listed.len(), 1);
     assert_eq!((&listed[0]["type"], &listed[0]["text"]), (&json!("image"), &json!("Look")));
-    assert_eq!(
-        (&listed[0]["media"]["available"], &listed[0]["media"]["mimeType"]),
-        (&json!(true), &json!("image/jpeg"))
-    );
+    listed[0]["media"].shows(json!({"available": true, "mimeType": "image/jpeg"}));
     let path = format!("{PATH}/{}/media", listed[0]["messageId"].as_str().unwrap());
-    let file = desk.app.get(desk.live(), &path).await;
+    let file = desk.fetch(&path).await;
     assert_eq!(
         (file.status, file.text.as_str(), file.header("content-type")),
         (200, "the bytes", Some("image/jpeg"))
@@ -109,14 +107,11 @@ async fn a_message_that_comes_twice_is_stored_once_and_its_file_is_kept() {
     assert_eq!(desk.payloads("message.received").await.len(), 1);
     // Erasure takes the words, the file and the number.
     let contact = listed[0]["contactId"].as_str().unwrap();
-    let erased = desk.post(&format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
+    let erased = desk.erase(&contact).await.expect(200);
     assert_eq!(erased["data"]["erased"]["messages"], 1);
     let gone = desk.message(&listed[0]["messageId"]).await;
-    assert_eq!(
-        (&gone["status"], &gone["text"], &gone["from"], &gone["media"]),
-        (&json!("deleted"), &Value::Null, &Value::Null, &Value::Null)
-    );
-    desk.app.get(desk.live(), &path).await.refused(404, "not_found");
+    gone.shows(json!({"status": "deleted", "text": null, "from": null, "media": null}));
+    desk.fetch(&path).await.not_found();
     desk.cloud_template("due", "UTILITY").await;
     let refused = desk.send(&template("due")).await;
     assert_eq!(refused.json["meta"]["reason"], "erased", "{}", refused.text);
@@ -142,7 +137,7 @@ async fn a_file_that_is_larger_than_the_channel_allows_is_given_up_at_once() {
     for message in &listed {
         assert_eq!(message["media"]["available"], false);
         let path = format!("{PATH}/{}/media", message["messageId"].as_str().unwrap());
-        desk.app.get(desk.live(), &path).await.refused(404, "not_found");
+        desk.fetch(&path).await.not_found();
     }
     assert_eq!(desk.fake.count("/files/900"), 0, "what is too large is not asked for");
     assert_eq!(desk.fake.count("/files/901"), 1, "it is not tried again");
@@ -179,12 +174,9 @@ async fn what_a_customer_changes_or_deletes_is_changed_or_gone() {
     // What is gone does not come back.
     desk.told(of("wamid.e2", "edit", edit("Again"))).await;
     let gone = desk.message(&id).await;
-    assert_eq!(
-        (&gone["status"], &gone["text"], &gone["media"]),
-        (&json!("deleted"), &Value::Null, &Value::Null)
-    );
+    gone.shows(json!({"status": "deleted", "text": null, "media": null}));
     let path = format!("{PATH}/{}/media", id.as_str().unwrap());
-    desk.app.get(desk.live(), &path).await.refused(404, "not_found");
+    desk.fetch(&path).await.not_found();
     desk.advance(60).await;
     assert_eq!(kept(), 0, "the file is gone, too");
     // None of these is a message of its own.
@@ -201,10 +193,7 @@ async fn who_hides_the_number_is_one_person_when_it_is_shown() {
         json!({"user_id": "IN.4711000111222333", "profile": {"name": "Asha", "username": "asha.k"}});
     desk.told(json!({"contacts": [contact], "messages": [hidden]})).await;
     let listed = desk.messages("direction=inbound").await;
-    assert_eq!(
-        (&listed[0]["from"], &listed[0]["customerUserId"]),
-        (&Value::Null, &json!("IN.4711000111222333"))
-    );
+    listed[0].shows(json!({"from": null, "customerUserId": "IN.4711000111222333"}));
     let sent = desk.send(&json!({"to": "IN.4711000111222333", "text": "Hello"})).await.data(201);
     assert_eq!((&sent["to"], &sent["customerUserId"]), (&Value::Null, &json!("IN.4711000111222333")));
     let mut shown = cloud::text("wamid.h2", ASHA, desk.seconds(), "It is me");

@@ -74,7 +74,7 @@ async fn people_who_were_reached_without_a_limit_count_once_there_is_one() {
     desk.send(&to(2)).await.expect(201);
     limit(2).await;
     desk.send(&to(3)).await.refused(429, "tier_limit_reached");
-    let test = desk.app.post(&desk.workspace.test, PATH, &to(3)).await;
+    let test = desk.app.post(desk.test(), PATH, &to(3)).await;
     test.refused(429, "tier_limit_reached");
     desk.send(&to(2)).await.expect(201);
     // The same when the limit falls away and comes back.
@@ -97,7 +97,7 @@ async fn people_who_were_reached_without_a_limit_count_once_there_is_one() {
 #[tokio::test]
 async fn a_number_gives_each_slot_once_however_many_ask() {
     let world = World::bare().await;
-    cloud::connect_sandbox(&world, &world.workspace.id).await;
+    world.connect_sandbox().await;
     let body = json!({"name": "due", "language": "en", "category": "UTILITY",
         "components": [{"type": "BODY", "text": "Hi, it is due."}]});
     world.post("/v1/chatapp/templates", &body).await.expect(201);

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cloud::{self, NUMBER, notify};
 use crate::fakes::Reply;
+use crate::shows::Shows;
 use crate::world::Channel;
 
 pub const PATH: &str = "/v1/chatapp/messages";
@@ -20,9 +21,8 @@ async fn a_message_goes_out_once_and_its_statuses_never_move_back() {
     assert_eq!(desk.fake.system.sent().len(), 0);
     desk.hears(ASHA, "Hi").await;
     let made = desk.text("Hello").await.data(201);
-    assert_eq!(
-        (&made["status"], &made["direction"], &made["source"], &made["type"], &made["livemode"]),
-        (&json!("sent"), &json!("outbound"), &json!("api"), &json!("text"), &json!(true))
+    made.shows(
+        json!({"status": "sent", "direction": "outbound", "source": "api", "type": "text", "livemode": true}),
     );
     assert_eq!((&made["from"], &made["to"]), (&json!(NUMBER), &json!(ASHA)));
     let sent = desk.fake.system.sent();
@@ -72,17 +72,11 @@ async fn a_status_implies_those_before_it() {
     for id in [&known["messageId"], &lost] {
         assert_eq!(of(id), ["message.sent", "message.delivered", "message.read"]);
         let seen = desk.message(id).await;
-        assert_eq!(
-            (&seen["status"], &seen["statuses"]["deliveredAt"]),
-            (&json!("read"), &seen["statuses"]["readAt"])
-        );
+        seen.shows(json!({"status": "read", "statuses.deliveredAt": seen["statuses"]["readAt"]}));
     }
     let implied =
         told["data"].as_array().unwrap().iter().find(|event| event["type"] == "message.delivered").unwrap();
-    assert_eq!(
-        (&implied["data"]["status"], &implied["data"]["statuses"]["readAt"]),
-        (&json!("delivered"), &Value::Null)
-    );
+    implied["data"].shows(json!({"status": "delivered", "statuses.readAt": null}));
     // The provider tells late when it was delivered, and nobody is told again.
     let id = known["providerMessageId"].as_str().unwrap();
     let late = cloud::status(id, "delivered", desk.seconds() - 8, ASHA);
@@ -99,10 +93,7 @@ async fn the_lists_are_narrowed_down() {
     desk.hears(ASHA, "Hi").await;
     let made = desk.send(&template("due")).await.data(201);
     assert_eq!(made["text"], "Hi Asha, it is due.");
-    assert_eq!(
-        (&made["template"]["name"], &made["template"]["category"]),
-        (&json!("due"), &json!("UTILITY"))
-    );
+    made["template"].shows(json!({"name": "due", "category": "UTILITY"}));
     let contact = made["contactId"].as_str().unwrap();
     for (query, count) in [
         ("limit=10", 2),
@@ -120,13 +111,13 @@ async fn the_lists_are_narrowed_down() {
     let second = desk.messages(&format!("limit=1&cursor={next}")).await;
     assert_ne!(second[0]["messageId"], first["data"][0]["messageId"]);
     // A test key sends nothing and sees nothing.
-    let test = desk.app.post(&desk.workspace.test, PATH, &template("due")).await.data(201);
+    let test = desk.app.post(desk.test(), PATH, &template("due")).await.data(201);
     assert_eq!(test["livemode"], false);
     assert!(test["providerMessageId"].as_str().unwrap().starts_with("TEST_"));
     assert_eq!((desk.fake.system.sent().len(), desk.messages("limit=10").await.len()), (1, 2));
-    let listed = desk.app.get(&desk.workspace.test, PATH).await.expect(200);
+    let listed = desk.app.get(desk.test(), PATH).await.expect(200);
     assert_eq!(listed["data"], json!([]));
-    desk.app.post(&desk.workspace.test, PATH, &template("other")).await.refused(400, "template_not_found");
+    desk.app.post(desk.test(), PATH, &template("other")).await.refused(400, "template_not_found");
 }
 
 #[tokio::test]
@@ -176,7 +167,7 @@ async fn what_the_body_must_not_be_names_its_field() {
     ] {
         let answer = desk.send(&body).await;
         assert_eq!(answer.json["meta"]["field"], field, "{body}: {}", answer.text);
-        answer.refused(400, "invalid_request");
+        answer.invalid();
     }
     desk.send(&json!({"to": "hello", "text": "a"})).await.refused(422, "invalid_number");
     let late =
@@ -199,11 +190,8 @@ async fn what_the_body_must_not_be_names_its_field() {
     let sent = desk.fake.system.sent();
     assert_eq!(sent.len(), 6);
     assert_eq!(sent[4]["context"]["message_id"], "wamid.in0");
-    assert_eq!(
-        sent[5]["image"],
-        json!({"link": "https://a.example/a.jpg"}),
-        "the channel takes no name of a picture"
-    );
+    // The channel takes no name of a picture.
+    sent[5].shows(json!({"image": {"link": "https://a.example/a.jpg"}}));
 }
 
 #[tokio::test]
@@ -376,18 +364,11 @@ async fn requests_of_one_moment_are_answered_each_as_if_it_were_alone() {
 
 #[tokio::test]
 async fn the_channel_can_be_off_or_missing() {
-    let (app, _fake) = cloud::start().await;
-    let workspace = app.workspace().await;
+    let (world, _fake) = cloud::start().await;
     let body = json!({"to": ASHA, "text": "a"});
-    app.post(&workspace.live, PATH, &body).await.refused(409, "chatapp_not_connected");
-    app.operator(
-        "PATCH",
-        &format!("/workspaces/{}", workspace.id),
-        &json!({"features": {"chatappChannel": false}}),
-    )
-    .await
-    .expect(200);
-    app.post(&workspace.live, PATH, &body).await.refused(403, "chatapp_disabled");
+    world.post(PATH, &body).await.refused(409, "chatapp_not_connected");
+    world.change(&json!({"features": {"chatappChannel": false}})).await;
+    world.post(PATH, &body).await.refused(403, "chatapp_disabled");
 }
 
 #[tokio::test]
@@ -413,7 +394,7 @@ async fn a_number_that_the_provider_does_not_let_send_is_refused_here() {
         };
         stands(word).await;
         for body in [json!({"to": ASHA, "text": "Hello"}), template("due")] {
-            for key in [desk.live(), &desk.workspace.test] {
+            for key in [desk.live(), desk.test()] {
                 desk.app.post(key, PATH, &body).await.refused(409, "chatapp_not_connected");
             }
         }
@@ -421,10 +402,7 @@ async fn a_number_that_the_provider_does_not_let_send_is_refused_here() {
         assert_eq!(desk.fake.count("/messages"), 1, "{word}: the provider is not asked");
         let listed = desk.messages("direction=outbound").await;
         assert_eq!(listed.len(), 1, "nothing is kept of what was refused");
-        assert_eq!(
-            (&listed[0]["messageId"], &listed[0]["status"], &listed[0]["error"]["code"]),
-            (&waiting["messageId"], &json!("failed"), &json!(-1005))
-        );
+        listed[0].shows(json!({"messageId": waiting["messageId"], "status": "failed", "error.code": -1005}));
         assert_eq!(desk.payloads("message.failed").await.len(), 1);
         stands("CONNECTED").await;
         desk.text("Hello").await.expect(201);
@@ -462,7 +440,7 @@ async fn fields_of_a_template_that_are_not_known_are_passed_over() {
     ] {
         let mut wrong = body.clone();
         wrong["template"]["params"][part] = value;
-        let refused = desk.send(&wrong).await.refused(400, "invalid_request");
+        let refused = desk.send(&wrong).await.invalid();
         assert_eq!(refused["meta"]["field"], field, "{refused}");
     }
 }

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::app::TestApp;
 use crate::channel_conversations::{ASHA, Room};
 use crate::chats::{Turn, ends};
+use crate::shows::Shows;
+use crate::world::World;
 
 /// Messages that failed: who sent them, their code, and whom they were for.
-async fn failed(app: &TestApp, key: &str) -> Vec<Value> {
-    let listed = app.get(key, "/v1/chatapp/messages?limit=100").await.expect(200);
+async fn failed(world: &World) -> Vec<Value> {
+    let listed = world.get("/v1/chatapp/messages?limit=100").await;
     let all = listed["data"].as_array().unwrap().iter();
     let failed = all.filter(|message| message["status"] == "failed");
     failed.map(|message| json!([message["source"], message["error"]["code"], message["to"]])).collect()
@@ -26,14 +27,12 @@ async fn a_reply_to_somebody_who_opted_out_is_kept_as_failed_and_told() {
     room.reply().await;
     let shown = room.only().await;
     assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("opted_out")));
-    assert_eq!(failed(&room.app, room.live()).await, [json!(["agent", -1001, ASHA])]);
+    assert_eq!(failed(&room).await, [json!(["agent", -1001, ASHA])]);
     let told = room.events("message.failed").await;
     assert_eq!(told.len(), 1);
     let data = &told[0]["data"];
-    assert_eq!(
-        (&data["error"]["code"], &data["error"]["title"], &data["chatId"], &data["providerMessageId"]),
-        (&json!(-1001), &json!("contact_opted_out"), &shown["id"], &Value::Null)
-    );
+    data.shows(json!({"error.code": -1001, "error.title": "contact_opted_out", "chatId": shown["id"],
+        "providerMessageId": null}));
     assert_eq!(crate::chats::lines(&shown["messages"]), ["user: Hi"], "it was not said");
 }
 
@@ -50,16 +49,16 @@ async fn what_a_flow_cannot_send_is_kept_as_failed() {
         room.reply().await;
         let asked = room.events("chat.handoff_requested").await;
         assert_eq!((asked.len(), &asked[0]["data"]["reason"]), (1, &json!(reason)));
-        assert_eq!(failed(&room.app, room.live()).await, [json!(["agent", code, ASHA])]);
+        assert_eq!(failed(&room).await, [json!(["agent", code, ASHA])]);
         let told = room.events("message.failed").await;
         assert_eq!((told.len(), &told[0]["data"]["error"]["title"]), (1, &json!(reason)));
     }
 }
 
 /// From now on the provider says this of the number.
-pub async fn stands(app: &TestApp, workspace: &str, number: &str, word: &str) {
-    let (tenant, number, word) = (workspace.parse().unwrap(), number.to_owned(), word.to_owned());
-    let change = app.app().store.of(tenant).tx(move |tx| {
+pub async fn stands(world: &World, number: &str, word: &str) {
+    let (tenant, number, word) = (world.tenant(), number.to_owned(), word.to_owned());
+    let change = world.app().store.of(tenant).tx(move |tx| {
         let row = store::channel_accounts::number_at_provider(tx, &number)?;
         let mut row = row.expect("the number");
         row.status.clone_from(&word);
@@ -73,24 +72,24 @@ async fn nobody_sends_from_a_number_that_the_provider_does_not_let_send() {
     for word in ["BANNED", "DISCONNECTED"] {
         let room = Room::open().await;
         room.writes("Hi").await;
-        stands(&room.app, &room.workspace.id, &room.number, word).await;
+        stands(&room, &room.number, word).await;
         room.reply().await;
         let asked = room.events("chat.handoff_requested").await;
         assert_eq!((asked.len(), &asked[0]["data"]["reason"]), (1, &json!("number_unavailable")));
         assert_eq!(room.model.asked(), 0, "a reply that cannot be sent is not written");
-        assert_eq!(failed(&room.app, room.live()).await, Vec::<Value>::new());
+        assert_eq!(failed(&room).await, Vec::<Value>::new());
         let id = room.only().await["id"].as_str().unwrap().to_owned();
         let user = room.member("ravi@example.com", "editor").await;
         room.act(&id, "assign", json!({"userId": user})).await.expect(200);
         let path = format!("/chats/{id}/messages");
-        room.operator("POST", &path, json!({"text": "Ravi here"})).await.refused(409, "conflict");
+        room.operator("POST", &path, json!({"text": "Ravi here"})).await.conflict();
         let kept = [json!(["human", -1005, ASHA])];
-        assert_eq!(failed(&room.app, room.live()).await, kept);
+        assert_eq!(failed(&room).await, kept);
         assert_eq!(crate::chats::lines(&room.only().await["messages"]), ["user: Hi"], "it was not said");
         // A start makes nobody a contact.
         let mut body = room.body();
         body["to"] = json!("+919812345679");
-        for key in [room.live(), &room.workspace.test] {
+        for key in [room.live(), room.test()] {
             let path = crate::channel_conversations::PATH;
             room.app.post(key, path, &body).await.refused(409, "chatapp_not_connected");
         }
@@ -107,11 +106,11 @@ async fn a_reply_is_kept_as_failed_if_its_number_stops_sending_while_it_is_writt
     room.model.will([Turn::Wait("Hello.")]);
     room.reply().await;
     room.model.asked_times(1).await;
-    stands(&room.app, &room.workspace.id, &room.number, "BANNED").await;
+    stands(&room, &room.number, "BANNED").await;
     room.model.gate.add_permits(1);
     let kept = |page: &Value| page["data"].as_array().unwrap().iter().any(|one| one["status"] == "failed");
     room.until(room.live(), "/v1/chatapp/messages", kept).await;
-    assert_eq!(failed(&room.app, room.live()).await, [json!(["agent", -1005, ASHA])]);
+    assert_eq!(failed(&room).await, [json!(["agent", -1005, ASHA])]);
     let asked = room.events("chat.handoff_requested").await;
     assert_eq!((asked.len(), &asked[0]["data"]["reason"]), (1, &json!("number_unavailable")));
     assert_eq!(crate::chats::lines(&room.only().await["messages"]), ["user: Hi"], "it was not said");
@@ -143,7 +142,7 @@ async fn no_model_is_asked_again_when_nobody_can_be_answered_any_more() {
         let room = tried_once().await;
         let id = room.conversations("").await[0]["id"].as_str().unwrap().to_owned();
         match case {
-            "number" => stands(&room.app, &room.workspace.id, &room.number, "BANNED").await,
+            "number" => stands(&room, &room.number, "BANNED").await,
             "stop" => room.writes("STOP").await,
             _ => drop(room.act(&id, "end", Value::Null).await.expect(200)),
         }
@@ -180,7 +179,7 @@ async fn a_further_try_is_kept_as_failed_for_somebody_who_may_not_be_written_to_
     let ended = |page: &Value| page["data"][0]["status"] == "ended";
     let page = room.until(room.live(), crate::channel_conversations::PATH, ended).await;
     assert_eq!(page["data"][0]["endCause"], "opted_out");
-    assert_eq!(failed(&room.app, room.live()).await, [json!(["agent", -1001, ASHA])]);
+    assert_eq!(failed(&room).await, [json!(["agent", -1001, ASHA])]);
     assert_eq!(crate::chats::lines(&room.only().await["messages"]), ["user: Hi"], "it was not said");
 }
 
@@ -194,8 +193,8 @@ async fn what_a_teammate_cannot_send_is_kept_as_failed() {
     room.act(&id, "assign", json!({"userId": user})).await.expect(200);
     do_not_call(&room, ASHA).await;
     let path = format!("/chats/{id}/messages");
-    room.operator("POST", &path, json!({"text": "Ravi here"})).await.refused(409, "conflict");
-    assert_eq!(failed(&room.app, room.live()).await, [json!(["human", -1001, ASHA])]);
+    room.operator("POST", &path, json!({"text": "Ravi here"})).await.conflict();
+    assert_eq!(failed(&room).await, [json!(["human", -1001, ASHA])]);
     assert_eq!(room.events("message.failed").await.len(), 1);
     assert_eq!(
         crate::chats::lines(&room.only().await["messages"]),
@@ -213,7 +212,7 @@ async fn a_refused_request_keeps_no_message_and_tells_nobody() {
     room.start(&room.body()).await.refused(403, "contact_opted_out");
     let other = json!({"to": "+919812345679", "text": "Hello"});
     room.post("/v1/chatapp/messages", &other).await.refused(409, "window_closed");
-    assert_eq!(failed(&room.app, room.live()).await, Vec::<Value>::new());
+    assert_eq!(failed(&room).await, Vec::<Value>::new());
     assert!(room.events("message.failed").await.is_empty());
 }
 
@@ -245,16 +244,9 @@ async fn a_campaign_keeps_a_refusal_of_a_contact_and_makes_nobody_one_by_it() {
     app.post(live, &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
     app.advance(10).await;
     let campaign = app.get(live, &path).await.data(200);
-    assert_eq!(
-        campaign["chatapp"]["stats"]["skippedByReason"],
-        json!({"opted_out": 1, "erased": 1, "do_not_call": 1}),
-        "{campaign}"
-    );
-    assert_eq!(
-        (&campaign["status"], &campaign["chatapp"]["stats"]["sent"]),
-        (&json!("completed"), &json!(1))
-    );
-    assert_eq!(failed(app, live).await, [json!(["campaign", -1001, stopped])]);
+    campaign.shows(json!({"chatapp.stats.skippedByReason": {"opted_out": 1, "erased": 1, "do_not_call": 1}}));
+    campaign.shows(json!({"status": "completed", "chatapp.stats.sent": 1}));
+    assert_eq!(failed(&room).await, [json!(["campaign", -1001, stopped])]);
     assert_eq!(room.events("message.failed").await.len(), 1);
     let after = app.get(live, "/v1/contacts?limit=100").await.expect(200)["data"].as_array().unwrap().len();
     assert_eq!(after, before + 1, "only who got the message is a new contact");

@@ -8,7 +8,7 @@ use crate::channel_conversations::{ASHA, PATH, Room};
 use crate::channel_messages::{PATH as MESSAGES, template};
 use crate::chats::{Turn, chat_agent, lines};
 use crate::cloud::{self, NUMBER, NUMBER_ID, notify};
-use crate::world::{self, Channel};
+use crate::world::Channel;
 
 /// What reaches a limit of an interactive message is taken; one sign or one element more names the field.
 #[tokio::test]
@@ -90,9 +90,9 @@ async fn what_reaches_a_limit_of_an_interactive_message_is_taken() {
         (with(link.clone(), "url", json!("http://a.example/pay")), "interactive.url"),
     ] {
         // A test key is told the same.
-        for key in [desk.live(), &desk.workspace.test] {
+        for key in [desk.live(), desk.test()] {
             let body = json!({"to": ASHA, "interactive": interactive});
-            let refused = desk.app.post(key, MESSAGES, &body).await.refused(400, "invalid_request");
+            let refused = desk.app.post(key, MESSAGES, &body).await.invalid();
             assert_eq!(refused["meta"]["field"], field, "{interactive}");
         }
     }
@@ -109,10 +109,9 @@ async fn each_filter_of_the_list_of_conversations_narrows_it_down() {
     app.advance(60).await;
     let between = app.now().await;
     app.advance(60).await;
-    let agent = world::agent(app, &room.workspace, &chat_agent()).await;
+    let agent = room.agent(&chat_agent()).await;
     let number = json!({"number": "+918047111333", "displayName": "Acme", "agentId": agent});
-    let number =
-        cloud::bind(app, &room.workspace.id, &number).await.expect(201)["data"]["phoneNumberId"].clone();
+    let number = room.add_channel_number(&number).await.expect(201)["data"]["phoneNumberId"].clone();
     let ravi = "+919812345679";
     room.customer(json!({"phoneNumberId": number, "from": ravi, "text": "Hi"})).await;
     let listed = room.conversations("").await;
@@ -141,7 +140,7 @@ async fn each_filter_of_the_list_of_conversations_narrows_it_down() {
     for query in
         ["status=open", "endCause=tired", "origin=nowhere", "startedAfter=yesterday", "includeTest=maybe"]
     {
-        app.get(live, &format!("{PATH}?{query}")).await.refused(400, "invalid_request");
+        app.get(live, &format!("{PATH}?{query}")).await.invalid();
     }
     // Fifty are shown unless another number is asked for.
     for at in 0..50 {
@@ -332,7 +331,7 @@ async fn a_refused_message_is_refused_to_a_test_key_too() {
         (json!({"to": ASHA, "location": {"latitude": 1, "longitude": 1}}), 409, "window_closed"),
         (json!({"to": ASHA, "text": "Hello", "media": {}}), 400, "invalid_request"),
     ] {
-        for key in [live, &desk.workspace.test] {
+        for key in [live, desk.test()] {
             desk.app.post(key, MESSAGES, &body).await.refused(status, code);
         }
     }

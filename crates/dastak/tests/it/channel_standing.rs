@@ -8,11 +8,10 @@ use crate::channel_conversations::{ASHA, PATH, Room};
 use crate::channel_messages::template;
 use crate::cloud;
 use crate::receiver::Receiver;
-use crate::webhooks::endpoint;
+use crate::shows::Shows;
 
 async fn switch(room: &Room, features: Value) {
-    let path = format!("/workspaces/{}", room.workspace.id);
-    room.app.operator("PATCH", &path, &json!({"features": features})).await.expect(200);
+    room.change(&json!({"features": features})).await;
 }
 
 async fn contact(room: &Room) -> String {
@@ -90,8 +89,7 @@ async fn a_reply_waits_while_the_channel_or_its_agents_are_off() {
 async fn a_suspended_workspace_writes_no_reply() {
     let room = Room::open().await;
     room.writes("Hello").await;
-    let path = format!("/workspaces/{}", room.workspace.id);
-    room.app.operator("PATCH", &path, &json!({"suspended": true})).await.expect(200);
+    room.change(&json!({"suspended": true})).await;
     room.advance(600).await;
     assert_eq!(room.model.asked(), 0);
 }
@@ -114,14 +112,13 @@ async fn what_waits_is_not_sent_while_the_workspace_may_not() {
     };
     let waits = queued().await;
     assert!(waits > 0);
-    let workspace = format!("/workspaces/{}", room.workspace.id);
     switch(&room, json!({"chatappChannel": false})).await;
     app.advance(300).await;
     assert_eq!(queued().await, waits);
     switch(&room, json!({"chatappChannel": true})).await;
-    app.operator("PATCH", &workspace, &json!({"suspended": true})).await.expect(200);
+    room.change(&json!({"suspended": true})).await;
     app.advance(300).await;
-    app.operator("PATCH", &workspace, &json!({"suspended": false})).await.expect(200);
+    room.change(&json!({"suspended": false})).await;
     assert_eq!(queued().await, waits, "nothing went out meanwhile");
     app.advance(600).await;
     assert_eq!(queued().await, 0, "afterwards it goes by itself");
@@ -186,11 +183,7 @@ async fn a_preflight_on_request_says_what_publishing_would() {
         let report = app.post(key, &format!("/v1/campaigns/{id}/preflight"), &Value::Null).await.expect(200);
         let report = &report["data"];
         // Who consented on the channel has opted in.
-        assert_eq!(
-            (&report["passes"], &report["total"], &report["willReceive"], &report["willNotReceive"]),
-            (&json!(true), &json!(3), &json!(1), &json!(2)),
-            "{report}"
-        );
+        report.shows(json!({"passes": true, "total": 3, "willReceive": 1, "willNotReceive": 2}));
         assert_eq!(report["byReason"], json!({"invalid_phone": 1, "no_opt_in": 1}));
         assert_eq!(report["estimatedCharges"]["total"], "0.8631");
         assert_eq!(report["daysNeeded"], 1);
@@ -213,7 +206,7 @@ async fn a_test_key_that_acts_on_a_conversation_sees_nothing_of_it() {
     let id = room.start(&body).await.expect(201)["data"]["chatId"].as_str().unwrap().to_owned();
     let live = room.conversation(&id).await;
     for what in ["end", "takeover", "handback"] {
-        let answer = room.act_with(&room.workspace.test, &id, what, Value::Null).await;
+        let answer = room.act_with(room.test(), &id, what, Value::Null).await;
         assert_eq!(answer.status, 200, "{what}: {}", answer.text);
         assert_eq!(answer.json["data"]["livemode"], false, "{what}");
         for secret in [ASHA, "hush", "Hush", live["contactId"].as_str().unwrap()] {
@@ -222,10 +215,7 @@ async fn a_test_key_that_acts_on_a_conversation_sees_nothing_of_it() {
     }
     assert_eq!(room.conversation(&id).await, live, "nothing changed");
     let path = format!("{PATH}/{id}");
-    room.app
-        .send("GET", &path, Some(&room.workspace.test), &[], Bytes::new())
-        .await
-        .refused(404, "not_found");
+    room.app.send("GET", &path, Some(room.test()), &[], Bytes::new()).await.not_found();
 }
 
 /// The last event of somebody who is erased in the middle of a conversation says nothing about them, and goes out like any
@@ -236,17 +226,14 @@ async fn an_erasure_ends_an_open_conversation_and_tells_of_it() {
     let (app, live) = (&room.app, room.live());
     let receiver = Receiver::ok().await;
     let hook = json!({"url": receiver.url, "events": ["chat.completed"]});
-    let hook = endpoint(app, &room.workspace, hook).await;
+    let hook = room.endpoint(hook).await;
     room.writes("My secret").await;
     room.reply().await;
     let path = format!("/v1/contacts/{}/erase", contact(&room).await);
     app.post(live, &path, &Value::Null).await.expect(200);
     let got = receiver.wait_for(1).await;
     let data = &got[0].json()["data"];
-    assert_eq!(
-        (&data["endCause"], &data["customer"]["phone"], &data["transcript"]),
-        (&json!("erased"), &Value::Null, &json!([]))
-    );
+    data.shows(json!({"endCause": "erased", "customer.phone": null, "transcript": []}));
     assert!(!got[0].body.contains("secret") && !got[0].body.contains(ASHA), "{}", got[0].body);
     app.advance(60).await;
     let deliveries = format!("/v1/webhooks/{}/deliveries", hook["id"].as_str().unwrap());
@@ -272,7 +259,7 @@ async fn a_teammate_writes_up_to_the_limit_of_the_channel() {
         let body = json!({"text": "क".repeat(length)});
         room.operator("POST", &format!("{path}/messages"), body).await
     };
-    write(4_097).await.refused(400, "invalid_request");
+    write(4_097).await.invalid();
     write(4_096).await.expect(200);
     room.advance(1).await;
     assert_eq!(room.sent("human").await, ["क".repeat(4_096)]);
@@ -281,13 +268,12 @@ async fn a_teammate_writes_up_to_the_limit_of_the_channel() {
 #[tokio::test]
 async fn a_number_is_bound_once() {
     let room = Room::open().await;
-    let (app, workspace) = (&room.app, &room.workspace.id);
     let number = json!({"number": cloud::NUMBER, "displayName": "Acme again"});
-    let again = cloud::bind(app, workspace, &number).await.data(201);
+    let again = room.add_channel_number(&number).await.data(201);
     assert_eq!(again["phoneNumberId"], room.number.as_str());
     let other = json!({"number": cloud::NUMBER, "phoneNumberId": "999000111222333"});
-    cloud::bind(app, workspace, &other).await.refused(409, "conflict");
-    let listed = app.get(room.live(), "/v1/chatapp/numbers").await.expect(200);
+    room.add_channel_number(&other).await.conflict();
+    let listed = room.get("/v1/chatapp/numbers").await;
     let listed = listed["data"].as_array().unwrap();
     assert_eq!((listed.len(), &listed[0]["displayName"]), (1, &json!("Acme again")));
     assert_eq!(listed[0]["agentId"], room.agent.as_str(), "what it does stays");

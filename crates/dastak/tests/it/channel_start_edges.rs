@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::channel_conversations::{ASHA, PATH, Room};
 use crate::chats::ends;
+use crate::shows::Shows;
 
 #[tokio::test]
 async fn a_test_key_is_answered_once_for_its_idempotency_key() {
@@ -35,7 +36,7 @@ async fn digits_without_a_country_code_are_no_international_number() {
         let mut body = room.body();
         body["to"] = json!(to);
         let message = json!({"to": to, "template": body["template"]});
-        for key in [room.live(), &room.workspace.test] {
+        for key in [room.live(), room.test()] {
             room.app.post(key, PATH, &body).await.refused(422, "invalid_number");
             room.app.post(key, "/v1/chatapp/messages", &message).await.refused(422, "invalid_number");
         }
@@ -47,8 +48,8 @@ async fn digits_without_a_country_code_are_no_international_number() {
         room.start(&body).await.expect(201);
     }
     let wrong = json!({"number": "8047111333", "displayName": "Acme"});
-    let refused = crate::cloud::bind(&room.app, &room.workspace.id, &wrong).await;
-    assert_eq!(refused.refused(400, "invalid_request")["meta"]["field"], "number");
+    let refused = room.add_channel_number(&wrong).await;
+    refused.invalid_field("number");
 }
 
 #[tokio::test]
@@ -58,10 +59,8 @@ async fn a_template_is_found_by_the_prefix_that_its_id_had_before() {
     let listed = app.get(live, "/v1/chatapp/templates?limit=1").await.expect(200);
     let next = listed["nextCursor"].as_str().unwrap();
     let rest = app.get(live, &format!("/v1/chatapp/templates?limit=1&cursor={next}")).await.expect(200);
-    assert_eq!(
-        (&listed["data"][0]["name"], &rest["data"][0]["name"]),
-        (&json!("offer"), &json!("due_reminder"))
-    );
+    listed.shows(json!({"data[0].name": "offer"}));
+    rest.shows(json!({"data[0].name": "due_reminder"}));
     let id = rest["data"][0]["id"].as_str().unwrap().to_owned();
     let former = format!("ca{id}");
     assert!(id.starts_with("tpl_") && former.starts_with("catpl_"), "{id}");
@@ -96,8 +95,8 @@ async fn a_template_is_named_in_one_way() {
     let id = &listed["data"][1]["id"];
     let mut body = room.body();
     body["template"]["id"] = id.clone();
-    for key in [room.live(), &room.workspace.test] {
-        let refused = room.app.post(key, PATH, &body).await.refused(400, "invalid_request");
+    for key in [room.live(), room.test()] {
+        let refused = room.app.post(key, PATH, &body).await.invalid();
         assert_eq!(refused["meta"]["field"], "template.id", "{refused}");
     }
     body["template"] = json!({"id": id, "params": {"body": ["Asha"]}});
@@ -133,7 +132,7 @@ async fn every_ceiling_of_a_start_holds_and_what_reaches_it_is_taken() {
     for (field, value, named) in cases {
         let mut body = room.body();
         body[field] = value;
-        let refused = room.start(&body).await.refused(400, "invalid_request");
+        let refused = room.start(&body).await.invalid();
         let at = refused["meta"]["field"].as_str().unwrap_or_default();
         assert!(at.starts_with(named), "{named}: {refused}");
     }
@@ -152,8 +151,8 @@ async fn every_ceiling_of_a_start_holds_and_what_reaches_it_is_taken() {
     body["to"] = json!("+919812345679");
     body["priorMessages"] = prior(200, 1);
     room.start(&body).await.expect(201);
-    room.app.get(room.live(), &format!("{PATH}?limit=101")).await.refused(400, "invalid_request");
-    room.app.get(room.live(), &format!("{PATH}?limit=0")).await.refused(400, "invalid_request");
+    room.fetch(&format!("{PATH}?limit=101")).await.invalid();
+    room.fetch(&format!("{PATH}?limit=0")).await.invalid();
     assert_eq!(room.conversations("?limit=100").await.len(), 2);
 }
 
@@ -244,7 +243,7 @@ async fn a_test_key_sees_neither_conversations_nor_messages_of_the_live_world() 
     for path in [PATH, "/v1/chatapp/messages"] {
         assert_eq!(app.get(test, path).await.expect(200), json!({"data": [], "nextCursor": null}), "{path}");
     }
-    app.get(test, &format!("{PATH}/{id}")).await.refused(404, "not_found");
+    app.get(test, &format!("{PATH}/{id}")).await.not_found();
     // What it would do to one is checked and answered, and changes nothing.
     let ended = room.act_with(test, &id, "end", Value::Null).await.data(200);
     assert_eq!((&ended["status"], &ended["livemode"]), (&json!("ended"), &json!(false)));

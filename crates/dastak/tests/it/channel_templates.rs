@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use crate::app::TestApp;
 use crate::cloud::{self, change, notify, template_event};
 use crate::fakes::Reply;
-use crate::world::{self, World};
+use crate::shows::Shows;
+use crate::world::World;
 
 const PATH: &str = "/v1/chatapp/templates";
 
@@ -22,8 +23,8 @@ async fn one(app: &TestApp, key: &str, id: &str) -> Value {
     app.get(key, &format!("{PATH}/{id}")).await.data(200)
 }
 
-async fn told(app: &TestApp, key: &str) -> Vec<Value> {
-    world::payloads(app, key, "chatapp.template.updated").await
+async fn told(world: &World) -> Vec<Value> {
+    world.payloads("chatapp.template.updated").await
 }
 
 fn words(events: &[Value], field: &str) -> Vec<String> {
@@ -34,7 +35,7 @@ fn words(events: &[Value], field: &str) -> Vec<String> {
 async fn a_template_of_the_sandbox_is_approved_after_two_seconds() {
     let world = World::bare().await;
     world.post(PATH, &due()).await.refused(409, "chatapp_not_connected");
-    cloud::connect_sandbox(&world, &world.workspace.id).await;
+    world.connect_sandbox().await;
     let made = world.post(PATH, &due()).await.data(201);
     assert!(made["id"].as_str().unwrap().starts_with("tpl_"));
     assert_eq!((&made["status"], &made["components"]), (&json!("PENDING"), &due()["components"]));
@@ -48,11 +49,8 @@ async fn a_template_of_the_sandbox_is_approved_after_two_seconds() {
     let rejected = world.post(PATH, &rejected).await.expect(201)["data"]["id"].clone();
     world.advance(2).await;
     let rejected = one(&world, world.live(), rejected.as_str().unwrap()).await;
-    assert_eq!(
-        (&rejected["status"], &rejected["rejectedReason"]),
-        (&json!("REJECTED"), &json!("INVALID_FORMAT"))
-    );
-    let events = told(&world, world.live()).await;
+    rejected.shows(json!({"status": "REJECTED", "rejectedReason": "INVALID_FORMAT"}));
+    let events = told(&world).await;
     assert_eq!(words(&events, "event"), ["APPROVED", "REJECTED"]);
     assert_eq!((&events[0]["templateId"], &events[0]["name"]), (&json!(id), &json!("due_reminder")));
     let listed = world.get(&format!("{PATH}?status=APPROVED")).await;
@@ -64,7 +62,7 @@ async fn a_template_of_the_sandbox_is_approved_after_two_seconds() {
 #[tokio::test]
 async fn what_the_channel_does_not_take_names_its_field() {
     let world = World::bare().await;
-    cloud::connect_sandbox(&world, &world.workspace.id).await;
+    world.connect_sandbox().await;
     let with = |components: Value| {
         let mut body = due();
         body["components"] = components;
@@ -146,29 +144,26 @@ async fn what_the_channel_does_not_take_names_its_field() {
     ] {
         let answer = world.post(PATH, &body).await;
         assert_eq!(answer.json["meta"]["field"], field, "{body}: {}", answer.text);
-        answer.refused(400, "invalid_request");
+        answer.invalid();
     }
     let listed = world.get(PATH).await;
     assert_eq!(listed["data"], json!([]));
     // What only raw components say is passed on.
     world.post(PATH, &with(cards(json!([card("a"), card("b")])))).await.expect(201);
-    world.post(PATH, &due()).await.refused(409, "conflict");
+    world.post(PATH, &due()).await.conflict();
 }
 
 #[tokio::test]
 async fn a_template_goes_through_its_life_at_the_provider() {
-    let (app, fake) = cloud::start().await;
-    let workspace = app.workspace().await;
-    let hook = cloud::connect(&app, &workspace.id).await;
-    app.advance(1).await;
-    let made = app.post(&workspace.live, PATH, &due()).await.data(201);
+    let (world, fake) = cloud::start().await;
+    let hook = world.connect_cloud().await;
+    world.advance(1).await;
+    let made = world.post(PATH, &due()).await.data(201);
     let id = made["id"].as_str().unwrap().to_owned();
     let sent =
         fake.got("/message_templates").into_iter().find(|request| request.method == "POST").unwrap().json();
-    assert_eq!(
-        (&sent["name"], &sent["category"], &sent["parameter_format"], &sent["components"]),
-        (&json!("due_reminder"), &json!("UTILITY"), &json!("NAMED"), &due()["components"])
-    );
+    sent.shows(json!({"name": "due_reminder", "category": "UTILITY", "parameter_format": "NAMED"}));
+    assert_eq!(sent["components"], due()["components"]);
     let provider_id = fake.system.templates()[0]["id"].as_str().unwrap().to_owned();
     let about = |more: Value| {
         let mut value = json!({"message_template_id": provider_id.parse::<i64>().unwrap(), "message_template_name": "due_reminder",
@@ -204,36 +199,34 @@ async fn a_template_goes_through_its_life_at_the_provider() {
         (status("DISABLED"), "status", json!("DISABLED"), Some("DISABLED")),
         (status("REINSTATED"), "status", json!("APPROVED"), Some("REINSTATED")),
     ] {
-        let before = told(&app, &workspace.live).await.len();
-        notify(&app, &hook, &body).await.expect(200);
-        app.advance(0).await;
-        assert_eq!(one(&app, &workspace.live, &id).await[field], expected, "{body}");
-        let events = told(&app, &workspace.live).await;
+        let before = told(&world).await.len();
+        notify(&world, &hook, &body).await.expect(200);
+        world.advance(0).await;
+        assert_eq!(one(&world, world.live(), &id).await[field], expected, "{body}");
+        let events = told(&world).await;
         assert_eq!(
             words(&events[before..], "event"),
             event.map(str::to_owned).into_iter().collect::<Vec<_>>(),
             "{body}"
         );
     }
-    let events = told(&app, &workspace.live).await;
+    let events = told(&world).await;
     let recategorised = events.iter().find(|event| event["event"] == "CATEGORY_CHANGED").unwrap();
-    assert_eq!(
-        (&recategorised["category"], &recategorised["previousCategory"], &recategorised["pendingCategory"]),
-        (&json!("MARKETING"), &json!("UTILITY"), &Value::Null)
-    );
+    recategorised
+        .shows(json!({"category": "MARKETING", "previousCategory": "UTILITY", "pendingCategory": null}));
     // An approved one keeps its category; its components are looked at anew.
     let path = format!("{PATH}/{id}");
-    app.patch(&workspace.live, &path, &json!({"category": "UTILITY"})).await.refused(409, "conflict");
+    world.patch(&path, &json!({"category": "UTILITY"})).await.conflict();
     let change_ = json!({"components": [{"type": "BODY", "text": "Hello {{name}}."}]});
-    let changed = app.patch(&workspace.live, &path, &change_).await.data(200);
+    let changed = world.patch(&path, &change_).await.data(200);
     assert_eq!((&changed["status"], &changed["components"]), (&json!("PENDING"), &change_["components"]));
     let mut refused = status("REJECTED");
     refused["entry"][0]["changes"][0]["value"]["reason"] = json!("ABUSIVE_CONTENT");
-    notify(&app, &hook, &refused).await.expect(200);
-    app.advance(0).await;
-    let shown = one(&app, &workspace.live, &id).await;
+    notify(&world, &hook, &refused).await.expect(200);
+    world.advance(0).await;
+    let shown = one(&world, world.live(), &id).await;
     assert_eq!((&shown["status"], &shown["rejectedReason"]), (&json!("REJECTED"), &json!("ABUSIVE_CONTENT")));
-    let last = told(&app, &workspace.live).await.pop().unwrap();
+    let last = told(&world).await.pop().unwrap();
     for (field, value) in [
         ("templateId", json!(id)),
         ("providerTemplateId", json!(provider_id)),
@@ -250,40 +243,39 @@ async fn a_template_goes_through_its_life_at_the_provider() {
         assert_eq!(last[field], value, "{field}: {last}");
     }
     // Deleted elsewhere: told, and gone.
-    notify(&app, &hook, &status("DELETED")).await.expect(200);
-    app.advance(0).await;
-    app.get(&workspace.live, &path).await.refused(404, "not_found");
-    let events = told(&app, &workspace.live).await;
+    notify(&world, &hook, &status("DELETED")).await.expect(200);
+    world.advance(0).await;
+    world.fetch(&path).await.not_found();
+    let events = told(&world).await;
     let last = events.last().unwrap();
     assert_eq!((&last["event"], &last["status"]), (&json!("DELETED"), &json!("DELETED")));
 }
 
 #[tokio::test]
 async fn a_look_at_the_list_takes_over_what_it_says() {
-    let (app, fake) = cloud::start().await;
-    let workspace = app.workspace().await;
-    cloud::connect(&app, &workspace.id).await;
-    app.advance(1).await;
+    let (world, fake) = cloud::start().await;
+    world.connect_cloud().await;
+    world.advance(1).await;
     let template = |id: i64, name: &str, status: &str| {
         json!({"id": id.to_string(), "name": name, "language": "en", "category": "UTILITY", "status": status,
             "components": [{"type": "BODY", "text": "Hi {{1}}, hello."}], "quality_score": {"score": "GREEN"}, "rejected_reason": "NONE"})
     };
-    let sync = async || app.post(&workspace.live, &format!("{PATH}/sync"), &Value::Null).await.data(200);
+    let sync = async || world.post(&format!("{PATH}/sync"), &Value::Null).await.data(200);
     for at in 0..5 {
         fake.system.put_template(template(at, &format!("t{at}"), "APPROVED"));
     }
     fake.system.page(2);
     assert_eq!(sync().await, json!({"added": 5, "updated": 0, "removed": 0}));
     assert_eq!(sync().await, json!({"added": 0, "updated": 0, "removed": 0}));
-    app.advance(1).await;
+    world.advance(1).await;
     fake.system.put_template(template(0, "t0", "PAUSED"));
     fake.system.remove_template("t1");
     assert_eq!(sync().await, json!({"added": 0, "updated": 1, "removed": 1}));
-    assert_eq!(words(&told(&app, &workspace.live).await, "event"), ["PAUSED", "DELETED"]);
+    assert_eq!(words(&told(&world).await, "event"), ["PAUSED", "DELETED"]);
     // Page by page, newest first, each once.
-    let first = app.get(&workspace.live, &format!("{PATH}?limit=3")).await.expect(200);
+    let first = world.get(&format!("{PATH}?limit=3")).await;
     let cursor = first["nextCursor"].as_str().unwrap();
-    let second = app.get(&workspace.live, &format!("{PATH}?limit=3&cursor={cursor}")).await.expect(200);
+    let second = world.get(&format!("{PATH}?limit=3&cursor={cursor}")).await;
     let mut names: Vec<String> = [&first, &second]
         .iter()
         .flat_map(|page| page["data"].as_array().unwrap())
@@ -295,17 +287,15 @@ async fn a_look_at_the_list_takes_over_what_it_says() {
     // A page that fails changes nothing.
     fake.system.remove_template("t2");
     fake.fail_after("/message_templates", 1, Reply::Bare(500));
-    app.post(&workspace.live, &format!("{PATH}/sync"), &Value::Null)
-        .await
-        .refused(503, "provider_unavailable");
-    let listed = app.get(&workspace.live, PATH).await.expect(200);
+    world.post(&format!("{PATH}/sync"), &Value::Null).await.refused(503, "provider_unavailable");
+    let listed = world.get(PATH).await;
     assert_eq!(listed["data"].as_array().unwrap().len(), 4);
     let id = listed["data"][0]["id"].as_str().unwrap();
-    app.delete(&workspace.live, &format!("{PATH}/{id}")).await.expect(200);
+    world.delete(&format!("{PATH}/{id}")).await.expect(200);
     assert_eq!(fake.got("/message_templates").last().unwrap().method, "DELETE");
-    app.delete(&workspace.live, &format!("{PATH}/{id}")).await.refused(404, "not_found");
+    world.delete(&format!("{PATH}/{id}")).await.not_found();
     // Both that went are told, once each.
-    let events = told(&app, &workspace.live).await;
+    let events = told(&world).await;
     assert_eq!(words(&events, "event"), ["PAUSED", "DELETED", "DELETED"]);
     let last = events.last().unwrap();
     assert_eq!((&last["templateId"], &last["status"]), (&json!(id), &json!("DELETED")));
@@ -314,10 +304,9 @@ async fn a_look_at_the_list_takes_over_what_it_says() {
 /// A template that somebody made in the provider's own console.
 #[tokio::test]
 async fn news_of_a_template_that_is_not_known_yet_are_told_once() {
-    let (app, fake) = cloud::start().await;
-    let workspace = app.workspace().await;
-    let hook = cloud::connect(&app, &workspace.id).await;
-    app.advance(1).await;
+    let (world, fake) = cloud::start().await;
+    let hook = world.connect_cloud().await;
+    world.advance(1).await;
     fake.wait_for("/message_templates", 1).await;
     let made = json!({"id": "594499", "name": "elsewhere", "language": "en", "category": "UTILITY", "status": "APPROVED",
         "components": [{"type": "BODY", "text": "Hi {{1}}, hello."}], "quality_score": {"score": "GREEN"}});
@@ -325,66 +314,58 @@ async fn news_of_a_template_that_is_not_known_yet_are_told_once() {
     fake.fail_always("/message_templates", Reply::Bare(500));
     let event = template_event("594499", "elsewhere", "APPROVED");
     for _ in 0..2 {
-        notify(&app, &hook, &event).await.expect(200);
-        app.advance(0).await;
+        notify(&world, &hook, &event).await.expect(200);
+        world.advance(0).await;
     }
-    let events = told(&app, &workspace.live).await;
+    let events = told(&world).await;
     assert_eq!(words(&events, "event"), ["APPROVED"]);
-    assert_eq!(
-        (&events[0]["name"], &events[0]["providerTemplateId"]),
-        (&json!("elsewhere"), &json!("594499"))
-    );
+    events[0].shows(json!({"name": "elsewhere", "providerTemplateId": "594499"}));
     // Nothing can be sent before its parts are known.
     let body = json!({"to": "+919812345678", "template": {"name": "elsewhere", "language": "en"}});
-    app.post(&workspace.live, "/v1/chatapp/messages", &body).await.refused(400, "template_not_found");
+    world.post("/v1/chatapp/messages", &body).await.refused(400, "template_not_found");
     let campaign =
         json!({"name": "Dues", "channel": "chatapp", "chatapp": {"templateId": events[0]["templateId"]}});
-    app.post(&workspace.live, "/v1/campaigns", &campaign).await.refused(400, "template_not_found");
+    world.post("/v1/campaigns", &campaign).await.refused(400, "template_not_found");
     fake.mend();
-    app.advance(3_601).await;
+    world.advance(3_601).await;
     let seen =
-        app.until(&workspace.live, PATH, |shown| shown["data"][0]["components"] != json!([])).await["data"]
-            [0]
-        .clone();
-    assert_eq!(
-        (&seen["id"], &seen["category"], &seen["status"], &seen["qualityScore"]),
-        (&events[0]["templateId"], &json!("UTILITY"), &json!("APPROVED"), &json!("GREEN"))
-    );
-    assert_eq!(told(&app, &workspace.live).await.len(), 1);
+        world.until(world.live(), PATH, |shown| shown["data"][0]["components"] != json!([])).await["data"][0]
+            .clone();
+    seen.shows(json!({"id": events[0]["templateId"], "category": "UTILITY", "status": "APPROVED", "qualityScore": "GREEN"}));
+    assert_eq!(told(&world).await.len(), 1);
     // One that is gone before it was known is no news.
-    notify(&app, &hook, &template_event("594498", "never", "DELETED")).await.expect(200);
-    app.advance(0).await;
-    assert_eq!(told(&app, &workspace.live).await.len(), 1);
+    notify(&world, &hook, &template_event("594498", "never", "DELETED")).await.expect(200);
+    world.advance(0).await;
+    assert_eq!(told(&world).await.len(), 1);
 }
 
 #[tokio::test]
 async fn a_test_key_changes_nothing_and_sees_the_same_errors() {
-    let (app, fake) = cloud::start().await;
-    let workspace = app.workspace().await;
-    app.post(&workspace.test, PATH, &due()).await.refused(409, "chatapp_not_connected");
-    cloud::connect(&app, &workspace.id).await;
-    app.advance(1).await;
-    let live = app.post(&workspace.live, PATH, &due()).await.expect(201)["data"]["id"].clone();
+    let (world, fake) = cloud::start().await;
+    world.app.post(world.test(), PATH, &due()).await.refused(409, "chatapp_not_connected");
+    world.connect_cloud().await;
+    world.advance(1).await;
+    let live = world.post(PATH, &due()).await.expect(201)["data"]["id"].clone();
     let path = format!("{PATH}/{}", live.as_str().unwrap());
     let before = fake.count("");
     let mut other = due();
-    app.post(&workspace.test, PATH, &other).await.refused(409, "conflict");
+    world.app.post(world.test(), PATH, &other).await.conflict();
     other["name"] = json!("other");
-    let made = app.post(&workspace.test, PATH, &other).await.data(201);
+    let made = world.app.post(world.test(), PATH, &other).await.data(201);
     assert!(made["id"].as_str().unwrap().starts_with("TEST_"), "{made}");
     let change = json!({"components": [{"type": "BODY", "text": "Hello."}]});
-    let changed = app.patch(&workspace.test, &path, &change).await.data(200);
+    let changed = world.app.patch(world.test(), &path, &change).await.data(200);
     assert_eq!((&changed["status"], &changed["components"]), (&json!("PENDING"), &change["components"]));
-    app.delete(&workspace.test, &path).await.expect(200);
-    app.post(&workspace.test, &format!("{PATH}/sync"), &Value::Null).await.expect(200);
+    world.app.delete(world.test(), &path).await.expect(200);
+    world.app.post(world.test(), &format!("{PATH}/sync"), &Value::Null).await.expect(200);
     let (kind, form) = sample(b"%PDF-1.7");
     let path_ = format!("{PATH}/header-sample");
-    let answer = app.send("POST", &path_, Some(&workspace.test), &[kind], form).await.expect(200);
+    let answer = world.send("POST", &path_, Some(world.test()), &[kind], form).await.expect(200);
     assert!(answer["data"]["handle"].as_str().unwrap().starts_with("TEST_"));
     assert_eq!(fake.count(""), before, "the provider was not asked");
-    let stored = one(&app, &workspace.test, live.as_str().unwrap()).await;
+    let stored = one(&world, world.test(), live.as_str().unwrap()).await;
     assert_eq!(stored["components"], due()["components"]);
-    let listed = app.get(&workspace.live, PATH).await.expect(200);
+    let listed = world.get(PATH).await;
     assert_eq!(listed["data"].as_array().unwrap().len(), 1);
 }
 
@@ -398,25 +379,24 @@ fn sample(bytes: &[u8]) -> ((&'static str, &'static str), Bytes) {
 
 #[tokio::test]
 async fn a_sample_is_uploaded_in_two_steps() {
-    let (app, fake) = cloud::start().await;
-    let workspace = app.workspace().await;
+    let (world, fake) = cloud::start().await;
     let path = format!("{PATH}/header-sample");
     let upload = async |bytes: &[u8]| {
         let (kind, form) = sample(bytes);
-        app.send("POST", &path, Some(&workspace.live), &[kind], form).await
+        world.send("POST", &path, Some(world.live()), &[kind], form).await
     };
     upload(b"%PDF-1.7").await.refused(409, "chatapp_not_connected");
     let mut without = cloud::credentials();
     without.as_object_mut().unwrap().remove("appId");
-    cloud::put(&app, &workspace.id, &without).await.expect(200);
+    world.put_connection(&without).await.expect(200);
     let answer = upload(b"%PDF-1.7").await;
     assert_eq!(answer.json["meta"]["field"], "appId");
-    answer.refused(400, "invalid_request");
-    cloud::put(&app, &workspace.id, &cloud::credentials()).await.expect(200);
+    answer.invalid();
+    world.put_connection(&cloud::credentials()).await.expect(200);
     for bytes in [&b"hello"[..], &b""[..]] {
         let answer = upload(bytes).await;
         assert_eq!(answer.json["meta"]["field"], "file");
-        answer.refused(400, "invalid_request");
+        answer.invalid();
     }
     assert_eq!(upload(b"%PDF-1.7").await.expect(200)["data"]["handle"], "4::aW1h");
     let begun = fake.got("/uploads").pop().unwrap();
@@ -431,10 +411,9 @@ async fn a_sample_is_uploaded_in_two_steps() {
 
 #[tokio::test]
 async fn what_the_provider_says_of_a_write_is_told() {
-    let (app, fake) = cloud::start().await;
-    let workspace = app.workspace().await;
-    cloud::connect(&app, &workspace.id).await;
-    app.advance(1).await;
+    let (world, fake) = cloud::start().await;
+    world.connect_cloud().await;
+    world.advance(1).await;
     for (reply, status, code) in [
         (cloud::refusal(400, 100), 422, "provider_refused"),
         (cloud::refusal(403, 200), 422, "provider_refused"),
@@ -443,12 +422,12 @@ async fn what_the_provider_says_of_a_write_is_told() {
         (Reply::Lost, 503, "provider_unavailable"),
     ] {
         fake.fail("/message_templates", 1, reply);
-        app.post(&workspace.live, PATH, &due()).await.refused(status, code);
+        world.post(PATH, &due()).await.refused(status, code);
     }
-    let listed = app.get(&workspace.live, PATH).await.expect(200);
+    let listed = world.get(PATH).await;
     assert_eq!(listed["data"], json!([]), "nothing is kept of what may not be there");
     let off = json!({"features": {"chatappChannel": false}});
-    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &off).await.expect(200);
-    app.post(&workspace.live, PATH, &due()).await.refused(403, "chatapp_disabled");
-    app.get(&workspace.live, PATH).await.expect(200);
+    world.change(&off).await;
+    world.post(PATH, &due()).await.refused(403, "chatapp_disabled");
+    world.get(PATH).await;
 }

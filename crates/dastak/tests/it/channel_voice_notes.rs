@@ -176,7 +176,7 @@ async fn what_was_said_goes_with_the_person() {
     until(&room, 2).await;
     let listed = room.get("/v1/contacts").await;
     let contact = listed["data"][0]["id"].as_str().unwrap().to_owned();
-    room.post(&format!("/v1/contacts/{contact}/erase"), &json!({})).await.expect(200);
+    room.erase(&contact).await.expect(200);
     room.advance(60).await;
     for path in ["/v1/chatapp/messages?limit=10", "/v1/chatapp/conversations"] {
         let listed = room.get(path).await.to_string();

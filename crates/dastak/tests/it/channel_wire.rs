@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::cloud::{self, NUMBER_ID};
 use crate::fakes::Reply;
+use crate::shows::Shows;
 use crate::world::{Channel, leads_to};
 
 struct Desk {
@@ -43,9 +44,8 @@ async fn a_message_goes_out_once_whatever_is_answered() {
     let desk = Desk::open().await;
     assert_eq!(desk.send("Hi").await, Sent::Accepted { provider_id: "wamid.000001".into() });
     let sent = desk.fake.system.sent().remove(0);
-    assert_eq!(
-        (&sent["to"], &sent["type"], &sent["text"]["body"], &sent["messaging_product"]),
-        (&json!("919812345678"), &json!("text"), &json!("Hi"), &json!("whatsapp"))
+    sent.shows(
+        json!({"to": "919812345678", "type": "text", "text.body": "Hi", "messaging_product": "whatsapp"}),
     );
     assert!(sent["biz_opaque_callback_data"].as_str().unwrap().starts_with("camsg_"));
     let error = |code: i64| ProviderError::of(code, "as planned");

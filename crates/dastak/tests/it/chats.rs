@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch};
 
 use crate::after_call::Line;
-use crate::app::{TestApp, Workspace};
-use crate::world::{self, World, leads_to};
+use crate::app::TestApp;
+use crate::shows::Shows;
+use crate::world::{World, leads_to};
 use dastak::app::after_call::Ports;
 
 /// A turn of the model, as the test wants it.
@@ -238,7 +239,7 @@ impl Chats {
 
     pub async fn chat(&self, session: &str) -> Value {
         let path = format!("/v1/chat/sessions/{session}");
-        self.app.get(self.live(), &path).await.data(200)
+        self.data(&path).await
     }
 
     pub async fn end(&self, session: &str) -> Value {
@@ -253,7 +254,7 @@ impl Chats {
 
     /// Rows of the ledger of a kind: amount and reference.
     pub async fn charges(&self) -> Vec<(i64, String)> {
-        let listed = self.app.get(self.live(), "/v1/wallet/transactions?limit=200").await.expect(200);
+        let listed = self.get("/v1/wallet/transactions?limit=200").await;
         let rows = listed["data"].as_array().unwrap().iter().filter(|row| row["kind"] == "chat_charge");
         rows.map(|row| (row["amountMinor"].as_i64().unwrap(), row["reference"].as_str().unwrap().to_owned()))
             .collect()
@@ -268,12 +269,12 @@ pub fn lines(messages: &Value) -> Vec<String> {
 }
 
 /// Opens a session that needs no model and waits for the customer; its id.
-pub async fn a_session(app: &TestApp, workspace: &Workspace) -> String {
-    let agent = world::agent(app, workspace, &chat_agent()).await;
+pub async fn a_session(world: &World) -> String {
+    let agent = world.agent(&chat_agent()).await;
     let field = json!({"key": "x", "label": "X", "type": "text"});
     let ask = json!({"id": "a", "type": "collect", "text": "What is it about?", "field": field, "attempts": 2, "next": "z"});
-    world::publish_flow(app, workspace, &agent, json!([ask, ends()])).await;
-    let opened = app.post(&workspace.live, "/v1/chat/sessions", &json!({"agentId": agent})).await.data(201);
+    world.publish_for(&agent, json!([ask, ends()])).await;
+    let opened = world.post("/v1/chat/sessions", &json!({"agentId": agent})).await.data(201);
     opened["sessionId"].as_str().expect("an id").to_owned()
 }
 
@@ -312,10 +313,7 @@ async fn a_session_from_its_opening_to_its_end() {
     let (started, completed) = (kit.events("chat.started").await, kit.events("chat.completed").await);
     assert_eq!((started.len(), completed.len()), (1, 1));
     let data = &completed[0]["data"];
-    assert_eq!(
-        (&data["chatId"], &data["endCause"], &data["status"]),
-        (&json!(id), &json!("completed"), &json!("ended"))
-    );
+    data.shows(json!({"chatId": id, "endCause": "completed", "status": "ended"}));
     assert_eq!((lines(&data["transcript"]).len(), &data["messageCount"]), (3, &json!(3)));
     assert!(started[0]["data"].get("transcript").is_none() && started[0]["livemode"] == json!(true));
 }
@@ -333,17 +331,16 @@ async fn who_wrote_nothing_pays_nothing() {
 #[tokio::test]
 async fn what_cannot_be_opened() {
     let kit = Chats::open().await;
-    let agent = async |body: Value| world::agent(&kit, &kit.workspace, &body).await;
+    let agent = async |body: Value| kit.agent(&body).await;
     kit.opening("agt_01k9v5x2m8e6fs4v0q3n7w1y30").await.refused(404, "agent_unavailable");
     kit.opening("nobody").await.refused(404, "agent_unavailable");
-    let draft =
-        world::draft_agent(&kit, &kit.workspace, &chat_agent()).await["id"].as_str().unwrap().to_owned();
+    let draft = kit.draft_agent(&chat_agent()).await["id"].as_str().unwrap().to_owned();
     kit.opening(&draft).await.refused(404, "agent_unavailable");
     kit.opening(&agent(json!({"systemPrompt": "Speak."})).await).await.refused(403, "chat_not_enabled");
     let wants = agent(json!({"channel": "chat", "systemPrompt": "Greet {{name}}."})).await;
     let refused = kit.opening(&wants).await.refused(422, "brain_unavailable");
     assert_eq!(refused["meta"]["missing"], json!(["name"]));
-    let answer = kit.post("/v1/chat/sessions", &json!({})).await.refused(400, "invalid_request");
+    let answer = kit.post("/v1/chat/sessions", &json!({})).await.invalid();
     assert_eq!(answer["meta"]["field"], "agentId");
     kit.change(&json!({"costPerChatMinor": 1_000_001})).await;
     kit.opening(&kit.agent).await.refused(402, "insufficient_balance");
@@ -358,27 +355,24 @@ async fn what_cannot_be_opened() {
 
 #[tokio::test]
 async fn without_a_model_only_flows_that_need_none_can_run() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let agent = world::agent(&app, &workspace, &chat_agent()).await;
-    let open = async || app.post(&workspace.live, "/v1/chat/sessions", &json!({"agentId": agent})).await;
+    let world = World::bare().await;
+    let agent = world.agent(&chat_agent()).await;
+    let open = async || world.post("/v1/chat/sessions", &json!({"agentId": agent})).await;
     open().await.refused(422, "brain_unavailable");
     let kit = Chats {
         world: World {
-            app,
-            workspace: workspace.clone(),
+            app: world.app.clone(),
+            workspace: world.workspace.clone(),
             agent: agent.clone(),
-            noon: domain::time::Timestamp(0),
+            noon: world.noon,
         },
         model: Writer::new(),
     };
     kit.publish(json!([{"id": "a", "type": "say", "text": "We are closed.", "next": "z"}, ends()])).await;
     let id = kit.opening(&agent).await.expect(201)["data"]["sessionId"].as_str().unwrap().to_owned();
     let shown = kit.chat(&id).await;
-    assert_eq!(
-        (&shown["state"], lines(&shown["messages"])),
-        (&json!("ended"), vec!["agent: We are closed.\n\nGoodbye.".to_owned()])
-    );
+    shown.shows(json!({"state": "ended"}));
+    assert_eq!(lines(&shown["messages"]), vec!["agent: We are closed.\n\nGoodbye.".to_owned()]);
 }
 
 #[tokio::test]
@@ -400,13 +394,13 @@ async fn messages_have_their_limits() {
     let kit = Chats::open().await;
     let id = kit.session().await;
     for text in ["", "   \n", &"x".repeat(4_001)] {
-        let answer = kit.write(&id, text).await.refused(400, "invalid_request");
+        let answer = kit.write(&id, text).await.invalid();
         assert_eq!(answer["meta"]["field"], "text");
     }
     assert_eq!(kit.chat(&id).await["messageCount"], 1);
     kit.says(&id, &"ज".repeat(4_000)).await;
-    kit.write("chatsess_01k9v5x2m8e6fs4v0q3n7w1y30", "Hello").await.refused(404, "not_found");
-    kit.write("x", "Hello").await.refused(404, "not_found");
+    kit.write("chatsess_01k9v5x2m8e6fs4v0q3n7w1y30", "Hello").await.not_found();
+    kit.write("x", "Hello").await.not_found();
 }
 
 #[tokio::test]
@@ -436,16 +430,10 @@ async fn test_keys_open_nothing_and_see_nothing() {
     let kit = Chats::open().await;
     let (id, test) = (kit.session().await, kit.workspace.test.clone());
     let path = format!("/v1/chat/sessions/{id}");
-    kit.app
-        .post(&test, "/v1/chat/sessions", &json!({"agentId": kit.agent}))
-        .await
-        .refused(403, "test_mode_read_only");
-    kit.app
-        .post(&test, &format!("{path}/messages"), &json!({"text": "a"}))
-        .await
-        .refused(403, "test_mode_read_only");
-    kit.app.post(&test, &format!("{path}/end"), &Value::Null).await.refused(403, "test_mode_read_only");
-    kit.app.get(&test, &path).await.refused(404, "not_found");
+    kit.app.post(&test, "/v1/chat/sessions", &json!({"agentId": kit.agent})).await.read_only();
+    kit.app.post(&test, &format!("{path}/messages"), &json!({"text": "a"})).await.read_only();
+    kit.app.post(&test, &format!("{path}/end"), &Value::Null).await.read_only();
+    kit.app.get(&test, &path).await.not_found();
     let reader = kit.key(&kit.workspace.id, "live", json!(["chat:read"])).await;
     kit.app.get(&reader, &path).await.expect(200);
     kit.app.post(&reader, &format!("{path}/end"), &Value::Null).await.refused(403, "api_scope_missing");
@@ -457,17 +445,13 @@ async fn only_sessions_of_the_api_are_read_here() {
     let kit = Chats::open().await;
     let id = kit.session().await;
     let tenant: domain::tenant::Tenant = kit.tenant();
-    kit.app
-        .app()
-        .store
-        .tx(move |tx| {
-            tx.exec("update chats set channel = 'web' where workspace = ?1", store::params![tenant])
-        })
-        .await
-        .unwrap();
-    kit.app.get(kit.live(), &format!("/v1/chat/sessions/{id}")).await.refused(404, "not_found");
-    kit.write(&id, "Hello").await.refused(404, "not_found");
-    kit.post(&format!("/v1/chat/sessions/{id}/end"), &Value::Null).await.refused(404, "not_found");
+    kit.store(move |tx| {
+        tx.exec("update chats set channel = 'web' where workspace = ?1", store::params![tenant])
+    })
+    .await;
+    kit.fetch(&format!("/v1/chat/sessions/{id}")).await.not_found();
+    kit.write(&id, "Hello").await.not_found();
+    kit.post(&format!("/v1/chat/sessions/{id}/end"), &Value::Null).await.not_found();
     kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200);
 }
 
@@ -485,16 +469,11 @@ async fn a_flow_asks_and_ends() {
     assert_eq!(opened["reply"], "Welcome.\n\nYour order number?", "texts of one reply are one message");
     let id = opened["sessionId"].as_str().unwrap().to_owned();
     let again = kit.says(&id, "I do not know").await;
-    assert_eq!(
-        (again["ended"].clone(), again["reply"].as_str().unwrap().contains("order number")),
-        (json!(false), true)
-    );
+    again.shows(json!({"ended": false}));
+    assert!(again["reply"].as_str().unwrap().contains("order number"));
     assert_eq!(kit.says(&id, "4711").await, json!({"reply": "Goodbye.", "ended": true, "handedOff": false}));
     let detail = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.data(200);
-    assert_eq!(
-        (&detail["endCause"], &detail["outcome"], &detail["extracted"]),
-        (&json!("agent_ended"), &json!("done"), &json!({"order": "4711"}))
-    );
+    detail.shows(json!({"endCause": "agent_ended", "outcome": "done", "extracted": {"order": "4711"}}));
     assert_eq!((kit.charges().await.len(), kit.model.asked()), (1, 0));
 }
 
@@ -541,14 +520,11 @@ async fn a_session_keeps_its_flow() {
     assert_eq!(kit.says(&first, "a").await["reply"], "End of one");
     assert_eq!(kit.says(&second, "a").await["reply"], "End of two");
     kit.delete(&format!("/v1/agents/{}", kit.agent)).await.expect(200);
-    assert_eq!(
-        kit.says(&other, "a").await["reply"],
-        "End of one",
-        "an agent that is gone finishes what it began"
-    );
+    // An agent that is gone finishes what it began.
+    kit.says(&other, "a").await.shows(json!({"reply": "End of one"}));
     let flows = async || {
         let count = |tx: &mut store::Tx<'_>| tx.one::<i64>("select count(*) from flows", &[]);
-        kit.app().store.read(count).await.unwrap().unwrap()
+        kit.stored(count).await.unwrap()
     };
     assert_eq!(flows().await, 0, "nobody runs them any more");
 }

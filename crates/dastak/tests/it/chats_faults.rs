@@ -10,9 +10,9 @@ use store::DbError;
 use store::db::{Fate, Faults, Pause, Place};
 
 use crate::after_call::Line;
-use crate::app::TestApp;
 use crate::chats::{Chats, Model, Turn, Writer, say, tool};
 use crate::fakes::{Fake, Reply, Request, System};
+use crate::shows::Shows;
 
 #[tokio::test]
 async fn one_message_at_a_time() {
@@ -45,10 +45,8 @@ async fn a_failed_reply_takes_the_message_back() {
     let down = || Turn::Fail(ProviderFault::Unreachable);
     kit.model.will([down(), down(), down()]);
     kit.write(&id, "Hello").await.refused(502, "reply_failed");
-    assert_eq!(
-        (kit.transcript(&id).await, kit.chat(&id).await["state"].clone()),
-        (vec!["agent: Hello, I am Asha.".to_owned()], json!("ai"))
-    );
+    assert_eq!(kit.transcript(&id).await, vec!["agent: Hello, I am Asha.".to_owned()]);
+    kit.chat(&id).await.shows(json!({"state": "ai"}));
     assert_eq!(kit.says(&id, "Hello").await["reply"], "You said: Hello");
     // What will not go better is not tried again.
     kit.model.will([Turn::Fail(ProviderFault::Refused)]);
@@ -172,54 +170,42 @@ async fn a_reply_goes_on_after_its_tools() {
 #[test]
 fn a_crash_in_the_middle_of_a_reply() {
     let first = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let (kit_store, id, live, agent, workspace) = {
+    let (left, id) = {
         let kit = first.block_on(Chats::open());
         let id = first.block_on(kit.session());
         kit.model.will([Turn::Wait("never")]);
         let (model, path) = (kit.model.clone(), format!("/v1/chat/sessions/{id}/messages"));
-        let (live, agent, workspace) = (kit.live().to_owned(), kit.agent.clone(), kit.workspace.id.clone());
         first.block_on(async {
             let headers = [("idempotency-key", "k")];
             let body = json!({"text": "Hello"});
-            let send = kit.post_with(&live, &path, &headers, &body);
+            let send = kit.post_with(kit.live(), &path, &headers, &body);
             tokio::select! {
                 _ = send => panic!("it waits"),
                 () = model.asked_times(2) => {}
             }
         });
-        (kit.world.app.crash(first), id, live, agent, workspace)
+        (kit.world.crash(first), id)
     };
     let second = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     second.block_on(async {
         let writer = Writer::new();
         let port: Arc<dyn LanguageModel> = Arc::new(Model(writer.clone()));
-        let app = TestApp::start_again_ports(kit_store, Arc::new(Line), |ports| {
-            ports.language_model = Some(port);
-        })
-        .await;
-        app.advance(0).await;
+        let world = left.start_ports(Arc::new(Line), |ports| ports.language_model = Some(port)).await;
+        world.advance(0).await;
         let path = format!("/v1/chat/sessions/{id}");
-        let shown = app.get(&live, &path).await.data(200);
+        let shown = world.data(&path).await;
         assert_eq!(
             crate::chats::lines(&shown["messages"]),
             ["agent: Hello, I am Asha.", "user: Hello", "agent: You said: Hello"]
         );
         assert_eq!(writer.asked(), 1);
         // Who asked hears of it when he asks again.
-        let again = app
-            .post_with(
-                &live,
-                &format!("{path}/messages"),
-                &[("idempotency-key", "k")],
-                &json!({"text": "Hello"}),
-            )
-            .await;
-        assert_eq!(
-            again.expect(200)["data"],
-            json!({"reply": "You said: Hello", "ended": false, "handedOff": false})
-        );
-        app.post(&live, &format!("{path}/end"), &Value::Null).await.expect(200);
-        let _ = (agent, workspace);
+        let (path, headers) = (format!("{path}/messages"), [("idempotency-key", "k")]);
+        let again = world.post_with(world.live(), &path, &headers, &json!({"text": "Hello"})).await;
+        again
+            .expect(200)
+            .shows(json!({"data": {"reply": "You said: Hello", "ended": false, "handedOff": false}}));
+        world.post(&format!("/v1/chat/sessions/{id}/end"), &Value::Null).await.expect(200);
     });
     second.shutdown_timeout(std::time::Duration::from_secs(30));
 }
@@ -359,10 +345,9 @@ async fn a_reply_comes_as_it_is_written() {
     assert_eq!(*last, ("done".into(), json!({"data": {"reply": text, "ended": false, "handedOff": false}})));
     kit.model.will([Turn::Fail(ProviderFault::Refused)]);
     let failed = stream(&kit, &id, "Where?").await;
-    assert_eq!(
-        (failed.len(), &failed[0].0, &failed[0].1["code"]),
-        (1, &"error".to_owned(), &json!("reply_failed"))
-    );
+    assert_eq!(failed.len(), 1);
+    assert_eq!(failed[0].0, "error".to_owned());
+    failed[0].1.shows(json!({"code": "reply_failed"}));
     kit.end(&id).await;
     kit.app
         .post_with(

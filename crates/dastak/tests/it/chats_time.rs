@@ -5,6 +5,7 @@ use domain::ports::ProviderFault;
 use serde_json::{Value, json};
 
 use crate::chats::Chats;
+use crate::shows::Shows;
 
 #[tokio::test]
 async fn silence_ends_a_session() {
@@ -15,10 +16,8 @@ async fn silence_ends_a_session() {
     kit.advance(10 * 60 - 1).await;
     assert_eq!(kit.chat(&silent).await["state"], "ai");
     kit.advance(1).await;
-    assert_eq!(
-        (&kit.chat(&silent).await["state"], &kit.chat(&talks).await["state"]),
-        (&json!("ended"), &json!("ai"))
-    );
+    kit.chat(&silent).await.shows(json!({"state": "ended"}));
+    kit.chat(&talks).await.shows(json!({"state": "ai"}));
     kit.advance(20 * 60).await;
     assert_eq!(kit.chat(&talks).await["state"], "ended");
     let causes: Vec<Value> =
@@ -38,7 +37,7 @@ async fn a_day_counts_from_the_day_of_its_message() {
     .await;
     let id = kit.session().await;
     // India is 5 hours 30 minutes ahead.
-    let now = domain::time::Timestamp::parse(&kit.app.now().await).expect("a time");
+    let now = domain::time::Timestamp::parse(&kit.now().await).expect("a time");
     let tomorrow = now.plus(330 * 60_000 + 24 * domain::time::HOUR).to_string()[..10].to_owned();
     assert_eq!(kit.says(&id, "tomorrow").await["ended"], json!(true));
     let detail = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200)["data"].clone();
@@ -66,7 +65,7 @@ async fn no_session_grows_for_ever() {
     let id = kit.session().await;
     let set = async |column: &'static str, value: i64| {
         let sql = format!("update chats set {column} = ?1");
-        kit.app().store.tx(move |tx| tx.exec(&sql, store::params![value])).await.unwrap();
+        kit.store(move |tx| tx.exec(&sql, store::params![value])).await;
     };
     set("characters", domain::chat::MAX_CHARACTERS - 3).await;
     kit.write(&id, "four").await.refused(409, "session_ended");
@@ -119,7 +118,7 @@ async fn business_hours_close_the_door() {
             json!({"timezone": "Asia/Kolkata", "hours": [{"days": [7], "from": "09:00", "to": "10:00"}]}),
         ),
     ] {
-        let refused = kit.operator("PUT", &path, wrong).await.refused(400, "invalid_request");
+        let refused = kit.operator("PUT", &path, wrong).await.invalid();
         assert_eq!(refused["meta"]["field"], field);
     }
     kit.operator("DELETE", &path, Value::Null).await.expect(200);
@@ -131,7 +130,7 @@ async fn business_hours_close_the_door() {
 async fn an_opening_stands_in_the_decision_log() {
     let kit = Chats::open().await;
     let id = kit.session().await;
-    let export = kit.app.get(kit.live(), "/v1/audit/export").await;
+    let export = kit.fetch("/v1/audit/export").await;
     let row = export.text.lines().find(|line| line.contains(&id)).expect("a row").to_owned();
     assert!(
         row.contains("allowed") && row.trim_end().ends_with(&format!("false,chat,{}", kit.agent)),
@@ -170,10 +169,10 @@ async fn old_chats_are_deleted() {
     kit.advance(40 * 3600).await;
     let young = kit.session().await;
     kit.advance(10 * 3600).await;
-    kit.app.get(kit.live(), &format!("/v1/chat/sessions/{old}")).await.refused(404, "not_found");
+    kit.fetch(&format!("/v1/chat/sessions/{old}")).await.not_found();
     assert_eq!(kit.chat(&young).await["state"], "ended");
     let left = |tx: &mut store::Tx<'_>| tx.one::<i64>("select count(*) from chat_messages", &[]);
-    assert_eq!(kit.app().store.read(left).await.unwrap(), Some(1), "the words of the other one");
+    assert_eq!(kit.stored(left).await, Some(1), "the words of the other one");
 }
 
 #[tokio::test]
@@ -187,9 +186,9 @@ async fn an_erasure_reaches_chats() {
     }
     let id: domain::ids::Id<domain::ids::Contact> = contact.parse().unwrap();
     let sql = "update chats set contact = ?1, external_ref = 'customer-1', metadata = '{\"name\":\"Meera\"}'";
-    kit.app().store.tx(move |tx| tx.exec(sql, store::params![id])).await.unwrap();
+    kit.store(move |tx| tx.exec(sql, store::params![id])).await;
     kit.end(&over).await;
-    let erased = kit.post(&format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
+    let erased = kit.erase(&contact).await.expect(200);
     assert_eq!(erased["data"]["erased"]["messages"], 6);
     for id in [&live, &over] {
         let shown = kit.chat(id).await;
@@ -201,7 +200,7 @@ async fn an_erasure_reaches_chats() {
             &[],
         )
     };
-    assert_eq!(kit.app().store.read(words).await.unwrap().len(), 0);
+    assert_eq!(kit.stored(words).await.len(), 0);
     kit.advance(3600).await;
     assert_eq!(kit.wallet().await, (999_000, 0), "the money is settled all the same");
 }

@@ -9,7 +9,6 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use crate::after_call::Line;
-use crate::app::TestApp;
 use crate::channel_conversations::Room;
 use crate::chats::{Chats, Model, Turn, Writer, lines, say, tool};
 use crate::fakes::{Fake, Reply, Request, System};
@@ -220,7 +219,7 @@ impl Death {
         if moment == Moment::WhileItWorks {
             self.cashier.fail("/refunds", 1, Reply::Hang);
         }
-        let (left, live, id) = {
+        let (left, id) = {
             let kit = first.block_on(Chats::open());
             let refund = first.block_on(refunds(&kit, &self.cashier.url, idempotent));
             let id = first.block_on(kit.session());
@@ -237,20 +236,17 @@ impl Death {
                     () = dies => {}
                 }
             });
-            let live = kit.live().to_owned();
-            (kit.world.app.crash(first), live, id)
+            (kit.world.crash(first), id)
         };
         let second = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         let found = second.block_on(async {
             let writer = Writer::new();
             writer.will([say("Well.")]);
             let port: Arc<dyn LanguageModel> = Arc::new(Model(writer.clone()));
-            let app =
-                TestApp::start_again_ports(left, Arc::new(Line), |ports| ports.language_model = Some(port))
-                    .await;
-            app.advance(0).await;
+            let world = left.start_ports(Arc::new(Line), |ports| ports.language_model = Some(port)).await;
+            world.advance(0).await;
             let path = format!("/v1/chat/sessions/{id}");
-            let shown = app.get(&live, &path).await.data(200);
+            let shown = world.data(&path).await;
             assert_eq!(writer.asked(), 1);
             (lines(&shown["messages"]), writer.shown())
         });

@@ -6,44 +6,48 @@ use serde_json::{Value, json};
 use crate::app::{Answer, TestApp};
 use crate::fakes::Fake;
 pub use crate::fakes::cloud::*;
+use crate::world::World;
 
-/// A service whose Cloud API is a fake one.
-pub async fn start() -> (TestApp, Fake<Cloud>) {
+/// A world without an agent whose Cloud API is a fake one.
+pub async fn start() -> (World, Fake<Cloud>) {
     start_with(|_| ()).await
 }
 
 /// The same with other settings.
-pub async fn start_with(change: impl FnOnce(&mut Config)) -> (TestApp, Fake<Cloud>) {
+pub async fn start_with(change: impl FnOnce(&mut Config)) -> (World, Fake<Cloud>) {
     let fake = alone().await;
     let url = fake.url.clone();
-    let app = TestApp::start_with(|config| {
+    let world = World::bare_with(|config| {
         config.cloud_api.base_url = url;
         change(config);
-    })
-    .await;
-    (app, fake)
+    });
+    (world.await, fake)
 }
 
-pub async fn put(app: &TestApp, workspace: &str, body: &Value) -> Answer {
-    app.operator("PUT", &format!("/workspaces/{workspace}/chatapp/connection"), body).await
-}
+impl World {
+    pub async fn put_connection(&self, body: &Value) -> Answer {
+        self.operator("PUT", "/chatapp/connection", body.clone()).await
+    }
 
-pub async fn bind(app: &TestApp, workspace: &str, body: &Value) -> Answer {
-    app.operator("POST", &format!("/workspaces/{workspace}/chatapp/numbers"), body).await
-}
+    pub async fn add_channel_number(&self, body: &Value) -> Answer {
+        self.operator("POST", "/chatapp/numbers", body.clone()).await
+    }
 
-/// Connects the account of the fake with its number; the path of its notifications.
-pub async fn connect(app: &TestApp, workspace: &str) -> String {
-    let connection = put(app, workspace, &credentials()).await.data(200);
-    bind(app, workspace, &json!({"phoneNumberId": NUMBER_ID, "number": NUMBER})).await.expect(201);
-    hook(&connection)
-}
+    /// Connects the account of the fake with its number; the path of its notifications.
+    pub async fn connect_cloud(&self) -> String {
+        let connection = self.put_connection(&credentials()).await.data(200);
+        let number = json!({"phoneNumberId": NUMBER_ID, "number": NUMBER});
+        self.add_channel_number(&number).await.expect(201);
+        hook(&connection)
+    }
 
-/// Connects the sandbox with a number; the provider's id of that.
-pub async fn connect_sandbox(app: &TestApp, workspace: &str) -> String {
-    put(app, workspace, &json!({"provider": "sandbox"})).await.expect(200);
-    let number = bind(app, workspace, &json!({"number": NUMBER, "displayName": "Acme"})).await.expect(201);
-    number["data"]["phoneNumberId"].as_str().expect("an id").to_owned()
+    /// Connects the sandbox with a number; the provider's id of that.
+    pub async fn connect_sandbox(&self) -> String {
+        self.put_connection(&json!({"provider": "sandbox"})).await.expect(200);
+        let number = json!({"number": NUMBER, "displayName": "Acme"});
+        let number = self.add_channel_number(&number).await.data(201);
+        number["phoneNumberId"].as_str().expect("an id").to_owned()
+    }
 }
 
 /// The path of a connection's notifications.

@@ -4,34 +4,30 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
+use crate::shows::Shows;
+use crate::world::World;
 
 #[tokio::test]
 async fn errors_come_in_the_envelope() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let key = Some(workspace.live.as_str());
-    let unknown = app.send("GET", "/v1/nothing", key, &[], Bytes::new()).await;
-    unknown.refused(404, "not_found");
-    let method = app.send("DELETE", "/v1/me", key, &[], Bytes::new()).await;
+    let world = World::bare().await;
+    let key = Some(world.live());
+    let unknown = world.send("GET", "/v1/nothing", key, &[], Bytes::new()).await;
+    unknown.not_found();
+    let method = world.send("DELETE", "/v1/me", key, &[], Bytes::new()).await;
     assert_eq!(method.header("allow"), Some("GET"));
     method.refused(405, "method_not_allowed");
-    let token = Some(app.operator_token.as_str());
+    let token = Some(world.operator_token.as_str());
     let path = "/operator/v1/workspaces";
-    app.send("POST", path, token, &[], Bytes::from_static(b"{")).await.refused(400, "malformed_json");
-    let named = app
-        .send("POST", path, token, &[], Bytes::from_static(b"{\"name\":5}"))
-        .await
-        .refused(400, "invalid_request");
+    world.send("POST", path, token, &[], Bytes::from_static(b"{")).await.refused(400, "malformed_json");
+    let named = world.send("POST", path, token, &[], Bytes::from_static(b"{\"name\":5}")).await.invalid();
     assert_eq!(
         named,
         json!({"error": "name must be a string of 1 to 120 characters", "code": "invalid_request", "meta": {"field": "name"}})
     );
     let large = Bytes::from(vec![b' '; 5 * 1024 * 1024 + 1]);
-    app.send("POST", path, token, &[], large).await.refused(413, "payload_too_large");
+    world.send("POST", path, token, &[], large).await.refused(413, "payload_too_large");
     for query in ["limit=0", "limit=201", "limit=ten"] {
-        app.get(&workspace.live, &format!("/v1/wallet/transactions?{query}"))
-            .await
-            .refused(400, "invalid_request");
+        world.fetch(&format!("/v1/wallet/transactions?{query}")).await.invalid();
     }
 }
 
@@ -49,38 +45,31 @@ async fn request_ids_are_the_clients_or_ours() {
 
 #[tokio::test]
 async fn limits_are_fixed_windows_per_workspace() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    app.operator(
-        "PATCH",
-        &format!("/workspaces/{}", workspace.id),
-        &json!({"limits": {"requestsPerMinute": 5}}),
-    )
-    .await
-    .expect(200);
-    app.set_clock("2027-01-01T00:00:30Z").await;
+    let world = World::bare().await;
+    world.change(&json!({"limits": {"requestsPerMinute": 5}})).await;
+    world.set_clock("2027-01-01T00:00:30Z").await;
     for used in 1..=5 {
         // All keys of the workspace share the window.
-        let answer = app.get(if used % 2 == 0 { &workspace.live } else { &workspace.test }, "/v1/me").await;
+        let answer = world.app.get(if used % 2 == 0 { world.live() } else { world.test() }, "/v1/me").await;
         assert_eq!(answer.header("x-ratelimit-limit"), Some("5"));
         assert_eq!(answer.header("x-ratelimit-remaining"), Some((5 - used).to_string().as_str()));
         assert_eq!(answer.header("x-ratelimit-reset"), Some("1798761660"));
         answer.expect(200);
     }
-    let refused = app.get(&workspace.live, "/v1/me").await;
+    let refused = world.fetch("/v1/me").await;
     assert_eq!(refused.header("retry-after"), Some("30"));
     assert_eq!(refused.header("x-ratelimit-remaining"), Some("0"));
     refused.refused(429, "rate_limited");
-    let other = app.workspace().await;
-    app.get(&other.live, "/v1/me").await.expect(200);
-    app.advance(30).await;
-    app.get(&workspace.live, "/v1/me").await.expect(200);
+    let other = world.neighbour().await;
+    other.get("/v1/me").await;
+    world.advance(30).await;
+    world.get("/v1/me").await;
     // Of two limits the narrower one is told: the one of which fewer requests are left.
     for (requests, calls, told) in [(3, 60, ("3", "2")), (600, 2, ("2", "1")), (2, 2, ("2", "1"))] {
-        let workspace = app.workspace().await;
+        let world = world.neighbour().await;
         let limits = json!({"limits": {"requestsPerMinute": requests, "callsPerMinute": calls}});
-        app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &limits).await.expect(200);
-        let answer = app.post(&workspace.live, "/v1/calls", &json!({})).await;
+        world.change(&limits).await;
+        let answer = world.post("/v1/calls", &json!({})).await;
         let headers = ["x-ratelimit-limit", "x-ratelimit-remaining"].map(|name| answer.header(name));
         assert_eq!(headers, [Some(told.0), Some(told.1)], "{requests} and {calls}");
     }
@@ -131,10 +120,7 @@ async fn cursors_are_stable_under_inserts_and_belong_to_their_list() {
 async fn the_service_describes_itself() {
     let app = TestApp::start().await;
     let document = app.send("GET", "/v1/openapi.json", None, &[], Bytes::new()).await.expect(200);
-    assert_eq!(
-        (document["openapi"].as_str(), document["info"]["version"].as_str()),
-        (Some("3.1.0"), Some("1"))
-    );
+    document.shows(json!({"openapi": "3.1.0", "info.version": "1"}));
     assert_eq!(document["paths"]["/v1/wallet"]["get"]["x-scope"], "billing:read");
     assert!(
         document["paths"]
@@ -182,33 +168,28 @@ async fn the_manual_clock_moves_only_forward() {
         json!({}),
         json!({"advanceSeconds": 1, "set": "2028-01-01T00:00:00Z"}),
     ] {
-        app.send("POST", "/dev/clock", None, &[], body.to_string().into())
-            .await
-            .refused(400, "invalid_request");
+        app.send("POST", "/dev/clock", None, &[], body.to_string().into()).await.invalid();
     }
     let real = TestApp::start_with(|config| config.manual_clock = false).await;
-    real.send("GET", "/dev/clock", None, &[], Bytes::new()).await.refused(404, "not_found");
+    real.send("GET", "/dev/clock", None, &[], Bytes::new()).await.not_found();
 }
 
 /// A nought behind a dot is no digit, in whatever place a number is written.
 #[tokio::test]
 async fn decimals_make_no_number() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let key = &workspace.live;
+    let world = World::bare().await;
+    let key = world.live();
     for wrong in ["981234567.0", "98123456.00", "981234567.8"] {
-        app.post(key, "/v1/contacts", &json!({"externalRef": "a", "phone": wrong}))
-            .await
-            .refused(400, "invalid_request");
-        let listed = app.post(key, "/v1/dnc", &json!({"phones": [wrong]})).await.json;
+        world.app.post(key, "/v1/contacts", &json!({"externalRef": "a", "phone": wrong})).await.invalid();
+        let listed = world.app.post(key, "/v1/dnc", &json!({"phones": [wrong]})).await.json;
         assert_ne!(listed["data"]["added"], 1, "{listed}");
     }
-    assert_eq!(app.get(key, "/v1/dnc").await.expect(200)["total"], 0);
+    assert_eq!(world.app.get(key, "/v1/dnc").await.expect(200)["total"], 0);
     for (at, written) in
         ["9812345678.0", "+919812345679.00", "+91\u{FE0D}98123 45670"].into_iter().enumerate()
     {
         let body = json!({"externalRef": format!("b{at}"), "phone": written});
-        let made = app.post(key, "/v1/contacts", &body).await.expect(201);
+        let made = world.app.post(key, "/v1/contacts", &body).await.expect(201);
         let phones = ["+919812345678", "+919812345679", "+919812345670"];
         assert_eq!(made["data"]["phone"], phones[at]);
     }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use dastak::app::decision_log::{Chains, record};
 use domain::decision_log::{Chain, Channel, Decision, Entry, Strand};
 use domain::tenant::Mode;
@@ -12,7 +11,7 @@ use domain::time::Timestamp;
 use serde_json::{Value, json};
 use store::{DbError, params};
 
-use crate::app::{TestApp, Workspace};
+use crate::shows::Shows;
 use crate::world::World;
 
 pub const LIVE: Strand = Strand { chain: Chain::Audit, world: Mode::Live };
@@ -37,28 +36,28 @@ fn entry(number: u64, at: Timestamp) -> Entry {
 }
 
 /// Writes decisions into the chain `audit`, a minute apart.
-pub async fn decide(app: &TestApp, workspace: &Workspace, numbers: std::ops::Range<u64>) {
-    decide_in(app, workspace, Mode::Live, numbers).await;
+pub async fn decide(world: &World, numbers: std::ops::Range<u64>) {
+    decide_in(world, Mode::Live, numbers).await;
 }
 
 /// The same in a world.
-pub async fn decide_in(app: &TestApp, workspace: &Workspace, world: Mode, numbers: std::ops::Range<u64>) {
-    let (tenant, context) = (workspace.id.parse().unwrap(), app.app().context());
+pub async fn decide_in(world: &World, mode: Mode, numbers: std::ops::Range<u64>) {
+    let (tenant, context) = (world.tenant(), world.app().context());
     let at = Timestamp::parse("2026-12-01T04:00:00Z").unwrap();
     let work = move |tx: &mut store::Tx<'_>| {
         let mut chains = Chains::default();
         for number in numbers.clone() {
             let entry =
-                Entry { is_test: world == Mode::Test, ..entry(number, at.plus(number as i64 * 60_000)) };
+                Entry { is_test: mode == Mode::Test, ..entry(number, at.plus(number as i64 * 60_000)) };
             chains.record(tenant, Chain::Audit, entry);
         }
         chains.finish(tx, &context)
     };
-    app.app().store.tx(work).await.unwrap();
+    world.store(work).await;
 }
 
-pub async fn verify(app: &TestApp, workspace: &Workspace) -> Value {
-    app.get(&workspace.live, "/v1/audit/verify").await.data(200)
+pub async fn verify(world: &World) -> Value {
+    world.data("/v1/audit/verify").await
 }
 
 /// A file of a test, gone with it.
@@ -98,8 +97,8 @@ pub fn verify_log(text: &str, more: &[&str]) -> (bool, Value) {
     (run.status.success(), shown)
 }
 
-pub async fn export(app: &TestApp, workspace: &Workspace, query: &str) -> String {
-    let answer = app.get(&workspace.live, &format!("/v1/audit/export{query}")).await;
+pub async fn export(world: &World, query: &str) -> String {
+    let answer = world.fetch(&format!("/v1/audit/export{query}")).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.text
 }
@@ -110,10 +109,10 @@ async fn an_empty_log_is_whole() {
     let chain =
         |name| json!({"name": name, "verified": true, "records": 0, "brokenAt": null, "problem": null});
     assert_eq!(
-        verify(&world, &world.workspace).await,
+        verify(&world).await,
         json!({"verified": true, "records": 0, "chains": [chain("audit"), chain("grievances"), chain("consent")]})
     );
-    let text = export(&world, &world.workspace, "").await;
+    let text = export(&world, "").await;
     assert_eq!(text.lines().count(), 2);
     assert!(verify_log(&text, &[]).0);
     assert_eq!(
@@ -126,10 +125,9 @@ async fn an_empty_log_is_whole() {
 
 #[tokio::test]
 async fn the_export_is_the_documented_file() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    decide(&app, &workspace, 0..12).await;
-    let answer = app.get(&workspace.live, "/v1/audit/export").await;
+    let world = World::bare().await;
+    decide(&world, 0..12).await;
+    let answer = world.fetch("/v1/audit/export").await;
     assert_eq!(answer.header("content-type"), Some("text/csv; charset=utf-8"));
     assert!(
         answer
@@ -155,12 +153,9 @@ async fn the_export_is_the_documented_file() {
     assert_eq!(lines[14..], [""]);
     let (whole, shown) = verify_log(&answer.text, &[]);
     assert!(whole, "{shown}");
-    assert_eq!(
-        (shown["records"].as_i64(), shown["chain"].as_str(), shown["workspaceId"].as_str()),
-        (Some(12), Some("audit"), Some(workspace.id.as_str()))
-    );
+    shown.shows(json!({"records": 12, "chain": "audit", "workspaceId": world.workspace.id.as_str()}));
     // A part of the log names the hash before it, and verifies.
-    let part = export(&app, &workspace, "?from=2026-12-01T04:03:00Z&to=2026-12-01T09:37:00%2B05:30").await;
+    let part = export(&world, "?from=2026-12-01T04:03:00Z&to=2026-12-01T09:37:00%2B05:30").await;
     let numbers: Vec<&str> = part
         .lines()
         .skip(1)
@@ -170,31 +165,29 @@ async fn the_export_is_the_documented_file() {
     let (whole, shown) = verify_log(&part, &[]);
     assert!(whole && shown["slice"] == true, "{shown}");
     assert_eq!(
-        export(&app, &workspace, "?from=2026-12-01&to=2026-12-01").await.lines().count(),
+        export(&world, "?from=2026-12-01&to=2026-12-01").await.lines().count(),
         14,
         "dates include their day"
     );
-    assert_eq!(export(&app, &workspace, "?from=2026-12-02").await.lines().count(), 2);
+    assert_eq!(export(&world, "?from=2026-12-02").await.lines().count(), 2);
     for query in ["?from=yesterday", "?format=docx", "?chain=other"] {
-        app.get(&workspace.live, &format!("/v1/audit/export{query}")).await.refused(400, "invalid_request");
+        world.fetch(&format!("/v1/audit/export{query}")).await.invalid();
     }
-    app.get(&workspace.live, "/v1/audit/stats?from=2026-12-02T00:00:00Z&to=2026-12-01T00:00:00Z")
-        .await
-        .refused(400, "invalid_request");
+    world.fetch("/v1/audit/stats?from=2026-12-02T00:00:00Z&to=2026-12-01T00:00:00Z").await.invalid();
     // Another workspace has a log of its own.
-    let other = app.workspace().await;
-    assert_eq!(export(&app, &other, "").await.lines().count(), 2);
+    let other = world.neighbour().await;
+    assert_eq!(export(&other, "").await.lines().count(), 2);
 }
 
 #[tokio::test]
 async fn long_logs_leave_in_pieces() {
     let world = World::bare().await;
-    decide(&world, &world.workspace, 0..2_000).await;
-    decide(&world, &world.workspace, 2_000..2_345).await;
-    assert_eq!(verify(&world, &world.workspace).await["records"], 2_345);
-    let text = export(&world, &world.workspace, "").await;
+    decide(&world, 0..2_000).await;
+    decide(&world, 2_000..2_345).await;
+    assert_eq!(verify(&world).await["records"], 2_345);
+    let text = export(&world, "").await;
     assert_eq!(verify_log(&text, &[]).1["records"], 2_345);
-    let pdf = world.app.get(world.live(), "/v1/audit/export?format=pdf").await;
+    let pdf = world.fetch("/v1/audit/export?format=pdf").await;
     assert_eq!(pdf.header("content-type"), Some("application/pdf"));
     assert!(pdf.text.starts_with("%PDF-1.4") && pdf.text.ends_with("%%EOF\n"));
     assert_eq!(pdf.text.matches("(hash ").count(), 2_345);
@@ -205,14 +198,13 @@ async fn long_logs_leave_in_pieces() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fifty_writers_leave_one_chain() {
-    let app = Arc::new(TestApp::start().await);
-    let workspace = app.workspace().await;
+    let world = Arc::new(World::bare().await);
     let tasks: Vec<_> = (0..50_u64)
         .map(|writer| {
-            let (app, workspace) = (app.clone(), workspace.clone());
+            let world = world.clone();
             tokio::spawn(async move {
                 for step in 0..4 {
-                    decide(&app, &workspace, writer * 4 + step..writer * 4 + step + 1).await;
+                    decide(&world, writer * 4 + step..writer * 4 + step + 1).await;
                 }
             })
         })
@@ -220,9 +212,9 @@ async fn fifty_writers_leave_one_chain() {
     for task in tasks {
         task.await.unwrap();
     }
-    let found = verify(&app, &workspace).await;
+    let found = verify(&world).await;
     assert_eq!((found["verified"].as_bool(), found["records"].as_i64()), (Some(true), Some(200)), "{found}");
-    let text = export(&app, &workspace, "").await;
+    let text = export(&world, "").await;
     assert!(verify_log(&text, &[]).0);
     let times: Vec<&str> = text.lines().skip(1).filter_map(|line| line.split(',').nth(1)).collect();
     assert!(times.is_sorted(), "moments never go back along a chain");
@@ -230,17 +222,16 @@ async fn fifty_writers_leave_one_chain() {
 
 #[tokio::test]
 async fn a_refused_transaction_leaves_no_record() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    decide(&app, &workspace, 0..1).await;
-    let (tenant, context) = (workspace.id.parse().unwrap(), app.app().context());
-    let undone = app.app().store.of(tenant).tx(move |tx| {
+    let world = World::bare().await;
+    decide(&world, 0..1).await;
+    let (tenant, context) = (world.tenant(), world.app().context());
+    let undone = world.app().store.of(tenant).tx(move |tx| {
         record(tx, &context, Chain::Audit, entry(1, context.now))?;
         Err::<(), _>(dastak::app::Failure::conflict("no"))
     });
     undone.await.unwrap_err();
-    decide(&app, &workspace, 2..3).await;
-    assert_eq!(verify(&app, &workspace).await["records"], 2);
+    decide(&world, 2..3).await;
+    assert_eq!(verify(&world).await["records"], 2);
 }
 
 /// Statements that somebody with the database's password may try; `?1` is the workspace.
@@ -284,34 +275,33 @@ const TAMPERING: &[(&str, u64, &[&str])] = &[
     ("delete everything", 0, &["delete from decision_log where workspace = ?1"]),
 ];
 
-async fn tamper(app: &TestApp, workspace: &Workspace, statements: &'static [&'static str]) {
-    let id = workspace.id.clone();
+async fn tamper(world: &World, statements: &'static [&'static str]) {
+    let id = world.workspace.id.clone();
     let work = move |tx: &mut store::Tx<'_>| {
         for statement in statements {
             tx.exec(statement, params![&id])?;
         }
         Ok::<_, DbError>(())
     };
-    app.app().store.tx(work).await.unwrap();
+    world.store(work).await;
 }
 
 #[tokio::test]
 async fn tampering_with_the_store_is_found() {
-    let app = TestApp::start().await;
+    let service = World::bare().await;
     for (kind, at, statements) in TAMPERING {
-        let workspace = app.workspace().await;
-        decide(&app, &workspace, 0..12).await;
-        let head = app.get(&workspace.live, "/v1/audit/head").await;
-        let kept = Saved::new(head.text);
-        tamper(&app, &workspace, statements).await;
-        let found = verify(&app, &workspace).await;
+        let world = service.neighbour().await;
+        decide(&world, 0..12).await;
+        let kept = Saved::new(world.fetch("/v1/audit/head").await.text);
+        tamper(&world, statements).await;
+        let found = verify(&world).await;
         let broken_at = found["chains"][0]["brokenAt"].as_u64();
         assert_eq!(found["verified"], false, "{kind}: {found}");
         assert!(*at == 0 || broken_at == Some(*at), "{kind}: {found}");
-        let text = export(&app, &workspace, "").await;
+        let text = export(&world, "").await;
         let (whole, shown) = verify_log(&text, &["--head", kept.0.to_str().unwrap()]);
         assert!(!whole, "{kind}: {shown}");
-        let pdf = app.get(&workspace.live, "/v1/audit/export?format=pdf").await;
+        let pdf = world.fetch("/v1/audit/export?format=pdf").await;
         assert!(pdf.text.contains("THE CHAIN IS BROKEN"), "{kind}");
     }
 }
@@ -319,12 +309,11 @@ async fn tampering_with_the_store_is_found() {
 /// Writes the chain anew from a record on, with right hashes, as somebody who knows the format could.
 #[tokio::test]
 async fn a_chain_written_anew_is_found() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    decide(&app, &workspace, 0..6).await;
-    let kept = Saved::new(app.get(&workspace.live, "/v1/audit/head").await.text);
-    let before = export(&app, &workspace, "").await;
-    let tenant: domain::tenant::Tenant = workspace.id.parse().unwrap();
+    let world = World::bare().await;
+    decide(&world, 0..6).await;
+    let kept = Saved::new(world.fetch("/v1/audit/head").await.text);
+    let before = export(&world, "").await;
+    let tenant: domain::tenant::Tenant = world.tenant();
     let rewrite = move |tx: &mut store::Tx<'_>| {
         let rows = store::decision_log::page(&mut tx.of(tenant), LIVE, 0, 99, 99)?;
         let mut previous = GENESIS.to_owned();
@@ -341,15 +330,11 @@ async fn a_chain_written_anew_is_found() {
         tx.exec("update decision_log_heads set hash = ?2 where workspace = ?1", params![tenant, &previous])?;
         Ok::<_, DbError>(())
     };
-    app.app().store.tx(rewrite).await.unwrap();
-    let found = verify(&app, &workspace).await;
-    assert_eq!(
-        (found["verified"].as_bool(), found["chains"][0]["brokenAt"].as_u64()),
-        (Some(false), Some(6)),
-        "{found}"
-    );
+    world.store(rewrite).await;
+    let found = verify(&world).await;
+    found.shows(json!({"verified": false, "chains[0].brokenAt": 6}));
     let head = kept.0.to_str().unwrap();
-    let after = export(&app, &workspace, "").await;
+    let after = export(&world, "").await;
     assert!(!verify_log(&after, &[]).0);
     assert!(verify_log(&before, &["--head", head]).0);
     // Even with a last line that claims otherwise.
@@ -362,9 +347,9 @@ async fn a_chain_written_anew_is_found() {
 #[tokio::test]
 async fn tampering_with_the_file_is_found() {
     let world = World::bare().await;
-    decide(&world, &world.workspace, 0..9).await;
-    let kept = Saved::new(world.app.get(world.live(), "/v1/audit/head").await.text);
-    let text = export(&world, &world.workspace, "").await;
+    decide(&world, 0..9).await;
+    let kept = Saved::new(world.fetch("/v1/audit/head").await.text);
+    let text = export(&world, "").await;
     let lines: Vec<&str> = text.split_inclusive("\r\n").collect();
     let without = |gone: usize| {
         lines
@@ -398,8 +383,8 @@ async fn tampering_with_the_file_is_found() {
     assert!(verify_log(&text, &["--key", &key]).0);
     assert!(!verify_log(&text, &["--key", &key.replace(&key[..4], "AAAA")]).0);
     // An older export lacks the records that the head has counted since.
-    decide(&world, &world.workspace, 9..11).await;
-    let newer = Saved::new(world.app.get(world.live(), "/v1/audit/head").await.text);
+    decide(&world, 9..11).await;
+    let newer = Saved::new(world.fetch("/v1/audit/head").await.text);
     let (_, shown) = verify_log(&text, &["--head", newer.0.to_str().unwrap()]);
     assert_eq!(shown["brokenAt"], 10, "{shown}");
     let file = Saved::new(&text);
@@ -412,28 +397,18 @@ async fn tampering_with_the_file_is_found() {
 
 #[tokio::test]
 async fn refused_dials_are_counted() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     for number in 0..30 {
-        decide_in(
-            &app,
-            &workspace,
-            if number % 5 == 4 { Mode::Test } else { Mode::Live },
-            number..number + 1,
-        )
-        .await;
+        decide_in(&world, if number % 5 == 4 { Mode::Test } else { Mode::Live }, number..number + 1).await;
     }
     let at = Timestamp::parse("2026-12-01T18:30:00Z").unwrap();
-    let (tenant, context) = (workspace.id.parse().unwrap(), app.app().context());
+    let (tenant, context) = (world.tenant(), world.app().context());
     // In India the next day has begun.
     let late = move |tx: &mut store::Tx<'_>| record(&mut tx.of(tenant), &context, Chain::Audit, entry(8, at));
-    app.app().store.tx(late).await.unwrap();
-    let stats = app.get(&workspace.live, "/v1/audit/stats").await.data(200);
+    world.store(late).await;
+    let stats = world.data("/v1/audit/stats").await;
     // Refused: 2 5 8 11 14 17 20 23 26 29; of these 14 and 29 with a test key; and 8 again.
-    assert_eq!(
-        (stats["total"].as_i64(), &stats["byRule"]),
-        (Some(9), &json!({"dnd": 5, "frequency_cap": 4}))
-    );
+    stats.shows(json!({"total": 9, "byRule": {"dnd": 5, "frequency_cap": 4}}));
     assert_eq!(
         stats["byDay"],
         json!([{"day": "2026-12-01", "count": 8, "byRule": {"dnd": 4, "frequency_cap": 4}}, {"day": "2026-12-02", "count": 1, "byRule": {"dnd": 1}}])
@@ -445,9 +420,9 @@ async fn refused_dials_are_counted() {
             {"agentId": "agt_00000000000000000000000001", "name": null, "count": 4, "byRule": {"frequency_cap": 4}},
         ])
     );
-    let day = app.get(&workspace.live, "/v1/audit/stats?from=2026-12-02&to=2026-12-02").await.expect(200);
+    let day = world.get("/v1/audit/stats?from=2026-12-02&to=2026-12-02").await;
     assert_eq!(day["data"]["total"], 1);
-    assert_eq!(app.get(&workspace.test, "/v1/audit/stats").await.expect(200)["data"]["total"], 2);
+    assert_eq!(world.app.get(world.test(), "/v1/audit/stats").await.expect(200)["data"]["total"], 2);
 }
 
 #[tokio::test]
@@ -459,17 +434,14 @@ async fn opting_out_and_consent_are_proven_without_names() {
     let made = world.post("/v1/contacts", &body).await.expect(201);
     let id = made["data"]["id"].as_str().unwrap();
     world.operator("POST", &format!("/contacts/{id}/lift-opt-out"), Value::Null).await.expect(200);
-    world
-        .send("POST", &format!("/v1/contacts/{id}/erase"), Some(world.live()), &[], Bytes::new())
-        .await
-        .expect(200);
-    let text = export(&world, &world.workspace, "?chain=consent").await;
+    world.erase(&id).await.expect(200);
+    let text = export(&world, "?chain=consent").await;
     let outcomes: Vec<&str> = ["given", "withdrawn", "restored"]
         .into_iter()
         .filter(|word| text.contains(&format!(",{word},")))
         .collect();
     assert_eq!((outcomes.len(), text.lines().count()), (3, 5), "{text}");
-    let grievances = export(&world, &world.workspace, "?chain=grievances").await;
+    let grievances = export(&world, "?chain=grievances").await;
     assert!(
         grievances.contains(&format!("{id},allowed,")) && grievances.contains(",erased,"),
         "{grievances}"
@@ -478,5 +450,5 @@ async fn opting_out_and_consent_are_proven_without_names() {
         assert!(!text.contains(secret) && !grievances.contains(secret), "{secret}");
     }
     assert!(verify_log(&text, &[]).0 && verify_log(&grievances, &[]).0);
-    assert_eq!(verify(&world, &world.workspace).await["records"], 4);
+    assert_eq!(verify(&world).await["records"], 4);
 }

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{TestApp, Workspace};
 use crate::receiver::{Behaviour, Receiver};
-use crate::webhooks::{endpoint, text, trigger};
+use crate::shows::Shows;
+use crate::webhooks::text;
 use crate::world::World;
 
 const HOUR: i64 = 3_600;
 
 /// The log of an endpoint, newest first.
-async fn log(app: &TestApp, workspace: &Workspace, endpoint: &Value) -> Vec<Value> {
+async fn log(world: &World, endpoint: &Value) -> Vec<Value> {
     let path = format!("/v1/webhooks/{}/deliveries?limit=100", text(&endpoint["id"]));
-    app.get(&workspace.live, &path).await.list(200)
+    world.list(&path).await
 }
 
 fn path_of(endpoint: &Value, delivery: &Value) -> String {
@@ -33,23 +33,15 @@ fn statuses(delivery: &Value) -> Vec<Value> {
 async fn a_day_of_retries_and_then_a_replay() {
     let world = World::bare().await;
     let receiver = Receiver::start(Behaviour::status(500)).await;
-    let hook = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
-    let event = trigger(&world, &world.workspace, "call.completed").await;
+    let hook = world.endpoint(json!({"url": receiver.url})).await;
+    let event = world.trigger("call.completed").await;
     world.advance(0).await;
-    let entry = log(&world, &world.workspace, &hook).await.remove(0);
-    assert_eq!(
-        (&entry["eventId"], &entry["event"], &entry["status"]),
-        (&json!(event), &json!("call.completed"), &json!("pending"))
-    );
-    assert_eq!(
-        (seconds(&entry["createdAt"], &entry["nextAttemptAt"]), &entry["deliveredAt"]),
-        (30, &Value::Null)
-    );
+    let entry = log(&world, &hook).await.remove(0);
+    entry.shows(json!({"eventId": event, "event": "call.completed", "status": "pending"}));
+    assert_eq!(seconds(&entry["createdAt"], &entry["nextAttemptAt"]), 30);
+    entry.shows(json!({"deliveredAt": null}));
     let attempt = &entry["attempts"][0];
-    assert_eq!(
-        (&attempt["at"], &attempt["status"], text(&attempt["error"])),
-        (&entry["createdAt"], &json!(500), "the endpoint answered 500")
-    );
+    attempt.shows(json!({"at": entry["createdAt"], "status": 500, "error": "the endpoint answered 500"}));
     assert!(attempt["durationMs"].is_u64());
     // 29 seconds later there is still one attempt.
     world.advance(29).await;
@@ -78,17 +70,12 @@ async fn a_day_of_retries_and_then_a_replay() {
             minutes(1422)
         ]
     );
-    assert_eq!(
-        (text(&failed["status"]), &failed["nextAttemptAt"], &failed["deliveredAt"]),
-        ("failed", &Value::Null, &Value::Null)
-    );
+    failed.shows(json!({"status": "failed", "nextAttemptAt": null, "deliveredAt": null}));
     let got = receiver.got();
     assert_eq!(got.len(), 10);
     for (number, request) in got.iter().enumerate() {
-        assert_eq!(
-            (&request.json()["id"], request.header("x-service-delivery")),
-            (&json!(event), text(&entry["id"]))
-        );
+        request.json().shows(json!({"id": event}));
+        assert_eq!(request.header("x-service-delivery"), text(&entry["id"]));
         assert!(request.signed_with(text(&hook["secret"])));
         assert_eq!(request.t("X-Service") - got[0].t("X-Service"), at[number], "each attempt has a fresh t");
     }
@@ -100,10 +87,8 @@ async fn a_day_of_retries_and_then_a_replay() {
     assert_eq!(got[10].json()["id"], *event);
     world.advance(0).await;
     let done = world.data(&path_of(&hook, &entry)).await;
-    assert_eq!(
-        (text(&done["status"]), &done["nextAttemptAt"], statuses(&done).len()),
-        ("succeeded", &Value::Null, 11)
-    );
+    done.shows(json!({"status": "succeeded", "nextAttemptAt": null}));
+    assert_eq!(statuses(&done).len(), 11);
     assert_eq!((&done["deliveredAt"], &statuses(&done)[10]), (&json!(world.now().await), &json!(204)));
     assert_eq!(done["payload"], got[10].json());
 }
@@ -112,23 +97,21 @@ async fn a_day_of_retries_and_then_a_replay() {
 async fn a_replay_that_fails_is_retried_for_another_day() {
     let world = World::bare().await;
     let receiver = Receiver::ok().await;
-    let hook = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
-    trigger(&world, &world.workspace, "call.completed").await;
+    let hook = world.endpoint(json!({"url": receiver.url})).await;
+    world.trigger("call.completed").await;
     receiver.wait_for(1).await;
     world.advance(3 * 24 * HOUR).await;
     receiver.behave(Behaviour::status(503));
-    let entry = log(&world, &world.workspace, &hook).await.remove(0);
+    let entry = log(&world, &hook).await.remove(0);
     assert_eq!(text(&entry["status"]), "succeeded");
     world.post(&format!("{}/replay", path_of(&hook, &entry)), &Value::Null).await.expect(202);
     world.advance(31).await;
     assert_eq!(receiver.got().len(), 3);
     receiver.behave(Behaviour::status(200));
     world.advance(120).await;
-    let entry = log(&world, &world.workspace, &hook).await.remove(0);
-    assert_eq!(
-        (text(&entry["status"]), statuses(&entry)),
-        ("succeeded", vec![json!(200), json!(503), json!(503), json!(200)])
-    );
+    let entry = log(&world, &hook).await.remove(0);
+    entry.shows(json!({"status": "succeeded"}));
+    assert_eq!(statuses(&entry), vec![json!(200), json!(503), json!(503), json!(200)]);
 }
 
 #[tokio::test]
@@ -136,7 +119,7 @@ async fn only_2xx_counts() {
     let world = World::bare().await;
     let elsewhere = Receiver::ok().await;
     let receiver = Receiver::ok().await;
-    let hook = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
+    let hook = world.endpoint(json!({"url": receiver.url})).await;
     for (status, expected) in [
         (200, "succeeded"),
         (201, "succeeded"),
@@ -157,9 +140,9 @@ async fn only_2xx_counts() {
             Behaviour::status(status)
         };
         receiver.behave(behaviour);
-        trigger(&world, &world.workspace, "call.completed").await;
+        world.trigger("call.completed").await;
         world.advance(1).await;
-        let entry = log(&world, &world.workspace, &hook).await.remove(0);
+        let entry = log(&world, &hook).await.remove(0);
         assert_eq!((text(&entry["status"]), statuses(&entry)), (expected, vec![json!(status)]));
         assert_eq!(entry["attempts"][0]["error"].is_null(), expected == "succeeded");
     }
@@ -179,10 +162,10 @@ async fn receivers_that_misbehave() {
         ("no http", Behaviour::Answer("hello\r\n\r\n".into())),
     ] {
         let receiver = Receiver::start(behaviour).await;
-        hooks.push((name, endpoint(&world, &world.workspace, json!({"url": receiver.url})).await, receiver));
+        hooks.push((name, world.endpoint(json!({"url": receiver.url})).await, receiver));
     }
-    let refused = endpoint(&world, &world.workspace, json!({"url": nobody()})).await;
-    let event = trigger(&world, &world.workspace, "call.completed").await;
+    let refused = world.endpoint(json!({"url": nobody()})).await;
+    let event = world.trigger("call.completed").await;
     for (name, hook, _) in &hooks {
         let path = format!("/v1/webhooks/{}/deliveries", text(&hook["id"]));
         let page = world
@@ -231,16 +214,15 @@ fn nobody() -> String {
 
 #[tokio::test]
 async fn private_addresses_get_nothing_once_insecure_is_off() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let receiver = Receiver::start(Behaviour::status(500)).await;
-    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
-    trigger(&app, &workspace, "call.completed").await;
+    let hook = world.endpoint(json!({"url": receiver.url})).await;
+    world.trigger("call.completed").await;
     receiver.wait_for(1).await;
-    app.advance(0).await;
-    let app = app.restart_with(|config| config.allow_insecure_webhooks = false).await;
-    app.advance(60).await;
-    let entry = log(&app, &workspace, &hook).await.remove(0);
+    world.advance(0).await;
+    let world = world.restart_with(|config| config.allow_insecure_webhooks = false).await;
+    world.advance(60).await;
+    let entry = log(&world, &hook).await.remove(0);
     assert_eq!(text(&entry["attempts"][1]["error"]), "the URL must start with https://");
     assert_eq!(receiver.got().len(), 1);
 }
@@ -251,14 +233,14 @@ async fn dead_receivers_delay_nobody() {
     let mut dead = Vec::new();
     for _ in 0..10 {
         let receiver = Receiver::start(Behaviour::Hang).await;
-        endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
+        world.endpoint(json!({"url": receiver.url})).await;
         dead.push(receiver);
     }
     let healthy = Receiver::ok().await;
-    endpoint(&world, &world.workspace, json!({"url": healthy.url})).await;
+    world.endpoint(json!({"url": healthy.url})).await;
     let mut events = Vec::new();
     for _ in 0..100 {
-        events.push(trigger(&world, &world.workspace, "call.completed").await);
+        events.push(world.trigger("call.completed").await);
     }
     // All arrive while the dead ones still hold on to their first requests.
     let got = healthy.wait_for(100).await;
@@ -276,10 +258,10 @@ async fn dead_receivers_delay_nobody() {
 async fn a_backlog_is_delivered_when_its_receiver_recovers() {
     let world = World::bare().await;
     let receiver = Receiver::start(Behaviour::status(500)).await;
-    let hook = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
+    let hook = world.endpoint(json!({"url": receiver.url})).await;
     let mut events = std::collections::BTreeSet::new();
     for _ in 0..300 {
-        events.insert(trigger(&world, &world.workspace, "call.completed").await);
+        events.insert(world.trigger("call.completed").await);
     }
     world.advance(0).await;
     let before = receiver.got().len();
@@ -294,18 +276,17 @@ async fn a_backlog_is_delivered_when_its_receiver_recovers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ordered_stop_loses_nothing() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let receiver = Receiver::start(Behaviour::status(500)).await;
-    endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    world.endpoint(json!({"url": receiver.url})).await;
     let mut events = std::collections::BTreeSet::new();
     for _ in 0..50 {
-        events.insert(trigger(&app, &workspace, "call.completed").await);
+        events.insert(world.trigger("call.completed").await);
     }
-    let app = app.restart().await;
+    let world = world.restart().await;
     receiver.behave(Behaviour::status(200));
     let before = receiver.got().len();
-    app.advance(120).await;
+    world.advance(120).await;
     let arrived: std::collections::BTreeSet<String> =
         receiver.got()[before..].iter().map(|got| text(&got.json()["id"]).to_owned()).collect();
     assert_eq!(arrived, events);
@@ -317,29 +298,28 @@ fn a_crash_in_the_middle_loses_nothing() {
         (tokio::runtime::Runtime::new().unwrap(), tokio::runtime::Runtime::new().unwrap());
     let receiver = after.block_on(Receiver::start(Behaviour::Hang));
     let url = receiver.url.clone();
-    let (app, workspace, hook, events) = crashing.block_on(async move {
-        let app = TestApp::start().await;
-        let workspace = app.workspace().await;
-        let hook = endpoint(&app, &workspace, json!({"url": url})).await;
+    let (world, hook, events) = crashing.block_on(async move {
+        let world = World::bare().await;
+        let hook = world.endpoint(json!({"url": url})).await;
         let mut events = std::collections::BTreeSet::new();
         for _ in 0..50 {
-            events.insert(trigger(&app, &workspace, "call.completed").await);
+            events.insert(world.trigger("call.completed").await);
         }
-        (app, workspace, hook, events)
+        (world, hook, events)
     });
     // Some attempts are under way, the others wait in memory.
     after.block_on(receiver.wait_for(1));
-    let left = app.crash(crashing);
+    let left = world.crash(crashing);
     receiver.behave(Behaviour::status(200));
     let before = receiver.got().len();
     after.block_on(async move {
-        let app = TestApp::start_again(left).await;
+        let world = left.start().await;
         // Leases of a dead node end; on the embedded store nobody else can hold any.
-        app.advance(61).await;
+        world.advance(61).await;
         let arrived: std::collections::BTreeSet<String> =
             receiver.got()[before..].iter().map(|got| text(&got.json()["id"]).to_owned()).collect();
         assert_eq!(arrived, events);
-        let entries = log(&app, &workspace, &hook).await;
+        let entries = log(&world, &hook).await;
         assert!(entries.len() == 50 && entries.iter().all(|entry| entry["status"] == "succeeded"));
     });
 }
@@ -348,30 +328,25 @@ fn a_crash_in_the_middle_loses_nothing() {
 async fn a_disabled_endpoint_receives_nothing_and_its_pending_deliveries_stop() {
     let world = World::bare().await;
     let receiver = Receiver::start(Behaviour::status(500)).await;
-    let hook = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
+    let hook = world.endpoint(json!({"url": receiver.url})).await;
     let path = format!("/v1/webhooks/{}", text(&hook["id"]));
-    trigger(&world, &world.workspace, "call.completed").await;
+    world.trigger("call.completed").await;
     world.advance(1).await;
     world.patch(&path, &json!({"status": "disabled"})).await.expect(200);
-    trigger(&world, &world.workspace, "call.completed").await;
+    world.trigger("call.completed").await;
     world.advance(2 * 24 * HOUR).await;
     assert_eq!(receiver.got().len(), 1);
-    let entries = log(&world, &world.workspace, &hook).await;
-    assert_eq!(
-        (entries.len(), text(&entries[0]["status"]), &entries[0]["nextAttemptAt"]),
-        (1, "failed", &Value::Null)
-    );
+    let entries = log(&world, &hook).await;
+    assert_eq!(entries.len(), 1);
+    entries[0].shows(json!({"status": "failed", "nextAttemptAt": null}));
     assert_eq!(text(&entries[0]["attempts"][1]["error"]), "not attempted: the endpoint is disabled");
-    world
-        .post(&format!("{}/replay", path_of(&hook, &entries[0])), &Value::Null)
-        .await
-        .refused(409, "conflict");
+    world.post(&format!("{}/replay", path_of(&hook, &entries[0])), &Value::Null).await.conflict();
     // Active again, it receives what happens from then on, and what is replayed.
     world.patch(&path, &json!({"status": "active"})).await.expect(200);
     receiver.behave(Behaviour::status(200));
     world.post(&format!("{}/replay", path_of(&hook, &entries[0])), &Value::Null).await.expect(202);
     receiver.wait_for(2).await;
-    trigger(&world, &world.workspace, "call.completed").await;
+    world.trigger("call.completed").await;
     receiver.wait_for(3).await;
 }
 
@@ -379,14 +354,14 @@ async fn a_disabled_endpoint_receives_nothing_and_its_pending_deliveries_stop() 
 async fn a_deleted_endpoint_receives_nothing() {
     let world = World::bare().await;
     let receiver = Receiver::start(Behaviour::status(500)).await;
-    let hook = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
-    trigger(&world, &world.workspace, "call.completed").await;
+    let hook = world.endpoint(json!({"url": receiver.url})).await;
+    world.trigger("call.completed").await;
     world.advance(1).await;
     world.delete(&format!("/v1/webhooks/{}", text(&hook["id"]))).await.expect(200);
-    trigger(&world, &world.workspace, "call.completed").await;
+    world.trigger("call.completed").await;
     world.advance(2 * 24 * HOUR).await;
     assert_eq!(receiver.got().len(), 1);
-    let due = world.app().store.read(store::deliveries::next_due).await.unwrap();
+    let due = world.stored(store::deliveries::next_due).await;
     assert_eq!(due, None, "nothing is left to be done");
 }
 
@@ -399,19 +374,18 @@ async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
 
     const ERASED: &str = "con_00000000000000000000000001";
     const OTHER: &str = "con_00000000000000000000000002";
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let (well, ill) = (Receiver::ok().await, Receiver::start(Behaviour::status(500)).await);
-    let delivered = endpoint(&app, &workspace, json!({"url": well.url})).await;
-    let pending = endpoint(&app, &workspace, json!({"url": ill.url})).await;
-    let (inner, tenant) = (app.app().clone(), workspace.id.parse().unwrap());
+    let delivered = world.endpoint(json!({"url": well.url})).await;
+    let pending = world.endpoint(json!({"url": ill.url})).await;
+    let (inner, tenant) = (world.app().clone(), world.tenant());
     for contact in [ERASED, OTHER] {
         let context = inner.context();
         let contact_id = Some(contact.parse().expect("an id"));
         let event = Event::CallCompleted(CallData { contact_id, ..CallData::completed() });
         let event = NewEvent { event, mode: Mode::Live, agent: None, contact: Some(contact) };
         inner.store.of(tenant).tx(move |tx| emit(tx, &context, event.clone())).await.unwrap();
-        app.advance(1).await;
+        world.advance(1).await;
     }
     let erase = async || {
         let context = inner.context();
@@ -422,29 +396,27 @@ async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
         inner.store.tx(work).await.unwrap()
     };
     assert_eq!(erase().await, 2);
-    let entries = log(&app, &workspace, &delivered).await;
-    assert_eq!(
-        (&entries[1]["payload"], &entries[0]["payload"]["data"]["contactId"]),
-        (&Value::Null, &json!(OTHER))
-    );
+    let entries = log(&world, &delivered).await;
+    entries[1].shows(json!({"payload": null}));
+    entries[0].shows(json!({"payload.data.contactId": OTHER}));
     assert_eq!(entries[0]["payload"]["livemode"], true);
-    app.post(&workspace.live, &format!("{}/replay", path_of(&delivered, &entries[1])), &Value::Null)
+    world
+        .post(&format!("{}/replay", path_of(&delivered, &entries[1])), &Value::Null)
         .await
         .refused(409, "delivery_redacted");
-    app.post(&workspace.live, &format!("{}/replay", path_of(&delivered, &entries[0])), &Value::Null)
-        .await
-        .expect(202);
+    world.post(&format!("{}/replay", path_of(&delivered, &entries[0])), &Value::Null).await.expect(202);
     // Pending deliveries are given up; those about the other person go on.
     let before = ill.got().len();
-    app.advance(24 * HOUR).await;
+    world.advance(24 * HOUR).await;
     assert!(ill.got()[before..].iter().all(|got| got.json()["data"]["contactId"] == OTHER));
-    let entry = log(&app, &workspace, &pending).await.remove(1);
+    let entry = log(&world, &pending).await.remove(1);
     assert_eq!((text(&entry["status"]), &entry["payload"]), ("failed", &Value::Null));
     assert_eq!(
         text(&entry["attempts"].as_array().unwrap().last().unwrap()["error"]),
         "not attempted: the payload was emptied because the person was erased"
     );
-    app.post(&workspace.live, &format!("{}/replay", path_of(&pending, &entry)), &Value::Null)
+    world
+        .post(&format!("{}/replay", path_of(&pending, &entry)), &Value::Null)
         .await
         .refused(409, "delivery_redacted");
     assert_eq!(erase().await, 0, "a repeat changes nothing");
@@ -452,25 +424,22 @@ async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
 
 #[tokio::test]
 async fn the_log_pages_and_filters() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let receiver = Receiver::ok().await;
-    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    let hook = world.endpoint(json!({"url": receiver.url})).await;
     let path = format!("/v1/webhooks/{}/deliveries", text(&hook["id"]));
     let mut events = Vec::new();
     for number in 0..12 {
         let ill = number % 3 == 0;
         receiver.behave(Behaviour::status(if ill { 500 } else { 200 }));
-        events.push(
-            trigger(&app, &workspace, if number % 2 == 0 { "call.started" } else { "call.failed" }).await,
-        );
+        events.push(world.trigger(if number % 2 == 0 { "call.started" } else { "call.failed" }).await);
         receiver.wait_for(number + 1).await;
-        app.advance(0).await;
+        world.advance(0).await;
     }
     let pages = async |filter: &str| {
         let (mut found, mut cursor) = (Vec::new(), String::new());
         loop {
-            let page = app.get(&workspace.live, &format!("{path}?limit=3{filter}{cursor}")).await.expect(200);
+            let page = world.get(&format!("{path}?limit=3{filter}{cursor}")).await;
             let rows = page["data"].as_array().unwrap();
             assert!(rows.len() <= 3);
             found.extend(rows.iter().map(|row| text(&row["eventId"]).to_owned()));
@@ -496,18 +465,14 @@ async fn the_log_pages_and_filters() {
         expected(&|number| number % 3 != 0 && number % 2 == 1)
     );
     assert_eq!(pages("&status=failed").await, Vec::<String>::new());
-    app.advance(2 * 24 * HOUR).await;
+    world.advance(2 * 24 * HOUR).await;
     // The receiver is well again since the last event.
     assert_eq!(pages("&status=succeeded").await, expected(&|_| true));
-    app.get(&workspace.live, &format!("{path}?cursor=rubbish")).await.refused(400, "invalid_cursor");
-    app.get(&workspace.live, &format!("{path}?status=lost")).await.refused(400, "invalid_request");
-    app.get(&workspace.live, &format!("{path}?event=call.begun")).await.refused(400, "invalid_request");
-    app.get(&workspace.live, &format!("{path}/whd_00000000000000000000000000"))
-        .await
-        .refused(404, "not_found");
-    app.post(&workspace.live, &format!("{path}/whd_00000000000000000000000000/replay"), &Value::Null)
-        .await
-        .refused(404, "not_found");
+    world.fetch(&format!("{path}?cursor=rubbish")).await.refused(400, "invalid_cursor");
+    world.fetch(&format!("{path}?status=lost")).await.invalid();
+    world.fetch(&format!("{path}?event=call.begun")).await.invalid();
+    world.fetch(&format!("{path}/whd_00000000000000000000000000")).await.not_found();
+    world.post(&format!("{path}/whd_00000000000000000000000000/replay"), &Value::Null).await.not_found();
 }
 
 /// On PostgreSQL the outbox and the log are kept in weeks: half a year goes by, and the tables stay small.
@@ -515,35 +480,34 @@ async fn the_log_pages_and_filters() {
 async fn weeks_come_and_go_on_postgres() {
     use store::weeks::{AHEAD, Weekly, warnings, week_of};
     crate::app::needs_postgres();
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let receiver = Receiver::ok().await;
-    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    let hook = world.endpoint(json!({"url": receiver.url})).await;
     let mut made = Vec::new();
     for week in 0..26 {
-        made.push(trigger(&app, &workspace, "call.started").await);
+        made.push(world.trigger("call.started").await);
         receiver.wait_for(week + 1).await;
-        app.advance(7 * 24 * HOUR).await;
+        world.advance(7 * 24 * HOUR).await;
     }
-    let now = app.app().clock.now();
+    let now = world.app().clock.now();
     for table in Weekly::ALL {
-        let parts = app.app().store.read(move |tx| store::weeks::parts(tx, table)).await.unwrap();
+        let parts = world.stored(move |tx| store::weeks::parts(tx, table)).await;
         // Those of the last 30 days, the present one, those to come, and the rest, which is empty.
         let oldest = week_of(now.plus(-30 * 24 * 3_600_000));
         assert_eq!(parts[0].span.as_ref().unwrap().start, oldest, "{parts:?}");
         let weeks = (week_of(now).0 - oldest.0) / store::weeks::WEEK + 1 + AHEAD;
         assert_eq!(parts.len() as i64, weeks + 1, "{parts:?}");
-        let singly = app.app().store.read(move |tx| store::weeks::swept_singly(tx, table)).await.unwrap();
+        let singly = world.stored(move |tx| store::weeks::swept_singly(tx, table)).await;
         assert!(singly.is_empty(), "{singly:?}");
     }
-    assert!(app.app().store.read(move |tx| warnings(tx, now)).await.unwrap().is_empty());
+    assert!(world.stored(move |tx| warnings(tx, now)).await.is_empty());
     // What is younger than 30 days is shown, newest first and across weeks; the rest is not, although its week is there.
-    let entries = log(&app, &workspace, &hook).await;
+    let entries = log(&world, &hook).await;
     let seen: Vec<&str> = entries.iter().map(|entry| text(&entry["eventId"])).collect();
     assert_eq!(seen, made.iter().rev().take(4).collect::<Vec<_>>());
-    let events = app.get(&workspace.live, "/v1/events?after=start").await.expect(200);
+    let events = world.get("/v1/events?after=start").await;
     assert_eq!(events["data"].as_array().unwrap().len(), 4);
-    let kept = app.app().store.read(|tx| tx.one::<i64>("select count(*) from events", &[])).await.unwrap();
+    let kept = world.stored(|tx| tx.one::<i64>("select count(*) from events", &[])).await;
     // It depends on the day of the week whether a fifth one is there.
     let oldest = week_of(now.plus(-30 * 24 * 3_600_000));
     let there = (1..=26_i64).filter(|weeks| week_of(now.plus(-weeks * store::weeks::WEEK)) >= oldest).count();
@@ -554,20 +518,20 @@ async fn weeks_come_and_go_on_postgres() {
 async fn events_and_their_log_are_kept_for_thirty_days() {
     let world = World::bare().await;
     let receiver = Receiver::ok().await;
-    let hook = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
-    let deleted = endpoint(&world, &world.workspace, json!({"url": receiver.url})).await;
-    trigger(&world, &world.workspace, "call.started").await;
+    let hook = world.endpoint(json!({"url": receiver.url})).await;
+    let deleted = world.endpoint(json!({"url": receiver.url})).await;
+    world.trigger("call.started").await;
     receiver.wait_for(2).await;
     world.delete(&format!("/v1/webhooks/{}", text(&deleted["id"]))).await.expect(200);
     world.advance(15 * 24 * HOUR).await;
-    let kept = trigger(&world, &world.workspace, "call.failed").await;
+    let kept = world.trigger("call.failed").await;
     receiver.wait_for(3).await;
-    assert_eq!(log(&world, &world.workspace, &hook).await.len(), 2);
+    assert_eq!(log(&world, &hook).await.len(), 2);
     world.advance(16 * 24 * HOUR).await;
-    let entries = log(&world, &world.workspace, &hook).await;
+    let entries = log(&world, &hook).await;
     assert_eq!((entries.len(), &entries[0]["eventId"]), (1, &json!(kept)));
     let events = world.get("/v1/events?after=start").await;
     assert_eq!((events["data"].as_array().unwrap().len(), &events["cursor"]), (1, &json!(kept)));
-    let left = world.app().store.read(|tx| store::webhooks::page_of_all(tx, "", 10)).await.unwrap();
+    let left = world.stored(|tx| store::webhooks::page_of_all(tx, "", 10)).await;
     assert_eq!(left.len(), 1, "the deleted endpoint is forgotten");
 }

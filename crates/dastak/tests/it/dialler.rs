@@ -7,9 +7,10 @@ use domain::ports::{Answer as Coming, Carrier, DialError, DialOrder, DialStatus,
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::app::{TestApp, Workspace};
+use crate::app::TestApp;
 use crate::call_faults::AnswersLost;
-use crate::world::{self, World, assert_nudge, id};
+use crate::shows::Shows;
+use crate::world::{World, assert_nudge, id};
 
 /// What the carrier does with a dial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,11 +78,12 @@ fn numbers(count: usize) -> impl Iterator<Item = String> {
 }
 
 /// A number of another workspace with its one nudge.
-async fn lone(world: &World, due: &str) -> (Workspace, Value) {
-    let other = world.workspace().await;
-    let agent = world::agent(&world.app, &other, &json!({})).await;
+async fn lone(world: &World, due: &str) -> (World, Value) {
+    let other = world.neighbour().await;
+    let agent = other.agent(&json!({})).await;
     let body = json!({"agentId": agent, "toNumber": "+919812799998", "scheduledAt": due});
-    let made = world.post_with(&other.live, "/v1/nudges", &[("idempotency-key", "k")], &body).await.data(201);
+    let made =
+        world.post_with(other.live(), "/v1/nudges", &[("idempotency-key", "k")], &body).await.data(201);
     (other, made)
 }
 
@@ -149,18 +151,9 @@ async fn the_platforms_lines_are_a_limit_of_all() {
         made.push(world.nudge(&number, &json!({})).await);
     }
     world.advance(5).await;
-    let shown = |nudge: Value, key: String| {
-        let world = &world;
-        async move { world.app.get(&key, &format!("/v1/nudges/{}", id(&nudge))).await.data(200) }
-    };
-    assert_nudge(
-        &shown(nudge.clone(), other.live.clone()).await,
-        "scheduled",
-        None,
-        Some("concurrency_full"),
-    );
+    assert_nudge(&other.show_nudge(&nudge).await, "scheduled", None, Some("concurrency_full"));
     world.advance(20).await;
-    assert_nudge(&shown(nudge, other.live.clone()).await, "finished", Some("connected"), Some("agent_ended"));
+    assert_nudge(&other.show_nudge(&nudge).await, "finished", Some("connected"), Some("agent_ended"));
 }
 
 #[tokio::test]
@@ -344,8 +337,8 @@ async fn many_nudges_of_a_revoked_key_are_cancelled_in_steps() {
         world.send_nudge(&key, &number, &body).await.expect(201);
     }
     let keys = world.operator("GET", "/keys", Value::Null).await.expect(200);
-    let path = format!("/workspaces/{}/keys/{}", world.workspace.id, keys["data"][0]["id"].as_str().unwrap());
-    world.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+    let path = format!("/keys/{}", keys["data"][0]["id"].as_str().unwrap());
+    world.operator("DELETE", &path, Value::Null).await.expect(200);
     world.advance(1).await;
     let left = world.get("/v1/nudges?status=scheduled").await;
     assert_eq!(left["data"], json!([]));
@@ -361,8 +354,7 @@ async fn a_contact_is_erased_with_its_nudges() {
         .post("/v1/contacts", &json!({"externalRef": "c1", "phone": "9812600001", "name": "Asha"}))
         .await
         .data(201);
-    let path = format!("/v1/contacts/{}/erase", contact["id"].as_str().unwrap());
-    let erased = world.post(&path, &json!({})).await.data(200);
+    let erased = world.erase(contact["id"].as_str().unwrap()).await.data(200);
     assert_eq!(erased["erased"]["nudgesCancelled"], 1);
     assert_nudge(&world.show_nudge(&nudge).await, "finished", Some("cancelled"), Some("erased"));
     let tenant = world.tenant();
@@ -470,18 +462,14 @@ async fn nobody_is_dialled_while_the_database_may_forget_on_postgres() {
     let nudge = world.nudge("+919812345610", &json!({})).await;
     world.set_clock("2027-03-01T06:45:00Z").await;
     let held = world.show_nudge(&nudge).await;
-    assert_eq!(
-        (&held["status"], &held["statusReason"], &held["attempts"]),
-        (&json!("scheduled"), &json!("provider_error"), &json!(0)),
-        "{held}"
-    );
+    held.shows(json!({"status": "scheduled", "statusReason": "provider_error", "attempts": 0}));
     let body = json!({"agentId": world.agent, "toNumber": "+919812345611"});
     let refused = world.post("/v1/calls", &body).await;
     assert!(refused.header("retry-after").is_some());
     refused.refused(503, "voice_unavailable");
     assert!(desk.dialled().is_empty());
     // Test calls reach nobody.
-    world.app.post(&world.workspace.test, "/v1/calls", &body).await.expect(200);
+    world.app.post(world.test(), "/v1/calls", &body).await.expect(200);
     let token = world.operator_token.clone();
     let ready = world.app.get(&token, "/readyz").await.expect(200);
     assert!(ready["warnings"][0].as_str().unwrap().contains("synchronous_commit is off"), "{ready}");

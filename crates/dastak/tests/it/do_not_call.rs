@@ -6,43 +6,35 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use crate::app::{TestApp, Workspace};
+use crate::app::TestApp;
+use crate::shows::Shows;
 use crate::world::{self, World};
 
 /// The payloads of `contact.opted_out` in a workspace.
-pub async fn opt_outs(app: &TestApp, workspace: &str) -> Vec<Value> {
-    let tenant = workspace.parse().unwrap();
-    let rows =
-        app.app().store.of(tenant).read(move |tx| store::events::list_after(tx, "", 1000)).await.unwrap();
-    let events = rows
-        .iter()
-        .filter(|row| row.kind == "contact.opted_out")
-        .map(|row| crate::closed::event(row.envelope.as_deref().unwrap()));
-    events.map(|event| event["data"].clone()).collect()
+pub async fn opt_outs(world: &World) -> Vec<Value> {
+    world.outbox_of("contact.opted_out").await.iter().map(|event| event["data"].clone()).collect()
 }
 
-async fn contact(app: &TestApp, workspace: &Workspace, reference: &str, phone: &str) -> String {
-    app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone}))
-        .await
-        .id(201)
+async fn contact(world: &World, reference: &str, phone: &str) -> String {
+    world.post("/v1/contacts", &json!({"externalRef": reference, "phone": phone})).await.id(201)
 }
 
-async fn blocked(app: &TestApp, workspace: &Workspace, id: &str) -> (bool, bool) {
-    let detail = app.get(&workspace.live, &format!("/v1/contacts/{id}")).await.expect(200);
+async fn blocked(world: &World, id: &str) -> (bool, bool) {
+    let detail = world.get(&format!("/v1/contacts/{id}")).await;
     (detail["data"]["optOut"].as_bool().unwrap(), detail["data"]["doNotCall"].as_bool().unwrap())
 }
 
 #[tokio::test]
 async fn numbers_are_added_once_and_mark_their_contacts() {
     let world = World::bare().await;
-    let id = contact(&world, &world.workspace, "crm-1", "9812345678").await;
+    let id = contact(&world, "crm-1", "9812345678").await;
     let body = json!({"phones": ["9812345678", "+91 98123 45678", "12", "+12025550100", "080 4567 1234"], "reason": "asked by mail"});
     let added = world.post("/v1/dnc", &body).await.expect(200);
     assert_eq!(added["data"], json!({"added": 2, "alreadyListed": 1, "invalid": ["12", "+12025550100"]}));
     let again = world.post("/v1/dnc", &json!({"phones": ["9812345678"]})).await.expect(200);
     assert_eq!(again["data"], json!({"added": 0, "alreadyListed": 1, "invalid": []}));
-    assert_eq!(blocked(&world, &world.workspace, &id).await, (true, true));
-    let events = opt_outs(&world, &world.workspace.id).await;
+    assert_eq!(blocked(&world, &id).await, (true, true));
+    let events = opt_outs(&world).await;
     assert_eq!(
         events,
         [json!({"contactId": id, "externalRef": "crm-1", "phone": "+919812345678", "source": "api"})],
@@ -50,34 +42,31 @@ async fn numbers_are_added_once_and_mark_their_contacts() {
     );
     let list = world.get("/v1/dnc").await;
     assert_eq!(list["total"], 2);
-    assert_eq!(
-        list["data"][0],
-        json!({"phone": "+918045671234", "reason": "asked by mail", "createdAt": list["data"][0]["createdAt"]})
-    );
+    list.shows(json!({"data[0]": {"phone": "+918045671234", "reason": "asked by mail", "createdAt": list["data"][0]["createdAt"]}}));
     assert_eq!(list["data"][1]["phone"], "+919812345678");
 }
 
 #[tokio::test]
 async fn requests_of_the_same_moment_list_each_number_once() {
-    let app = TestApp::start().await;
-    let (workspace, other) = (app.workspace().await, app.workspace().await);
-    let id = contact(&app, &workspace, "crm-1", "9812345600").await;
+    let world = World::bare().await;
+    let other = world.neighbour().await;
+    let id = contact(&world, "crm-1", "9812345600").await;
     // Each number is in two requests, and one is in all.
-    let add = |of: &Workspace, number: u32| {
-        let (app, live) = (&app, of.live.clone());
+    let add = |of: &World, number: u32| {
+        let (app, live) = (world.app.clone(), of.live().to_owned());
         let phones = json!({"phones": ["9812345600", format!("98123457{:02}", number / 2)]});
         async move { app.post(&live, "/v1/dnc", &phones).await.data(200) }
     };
-    let asked = (0..40).map(|number| add(&workspace, number)).chain((0..2).map(|number| add(&other, number)));
+    let asked = (0..40).map(|number| add(&world, number)).chain((0..2).map(|number| add(&other, number)));
     let told = futures_util::future::join_all(asked).await;
     let sum =
         |told: &[Value], what: &str| told.iter().map(|one| one[what].as_u64().expect("a count")).sum::<u64>();
     assert_eq!((sum(&told[..40], "added"), sum(&told[..40], "alreadyListed")), (21, 59));
     assert_eq!((sum(&told[40..], "added"), sum(&told[40..], "alreadyListed")), (2, 2));
-    assert_eq!(opt_outs(&app, &workspace.id).await.len(), 1);
-    assert_eq!(blocked(&app, &workspace, &id).await, (true, true));
-    for (of, total) in [(&workspace, 21), (&other, 2)] {
-        let list = app.get(&of.live, "/v1/dnc?limit=100").await.expect(200);
+    assert_eq!(opt_outs(&world).await.len(), 1);
+    assert_eq!(blocked(&world, &id).await, (true, true));
+    for (of, total) in [(&world, 21), (&other, 2)] {
+        let list = of.get("/v1/dnc?limit=100").await;
         assert_eq!((&list["total"], list["data"].as_array().map(Vec::len)), (&json!(total), Some(total)));
     }
 }
@@ -88,10 +77,10 @@ async fn wrong_numbers_are_refused() {
     for phones in [json!(["12", "x"]), json!([])] {
         world.post("/v1/dnc", &json!({"phones": phones})).await.refused(400, "no_valid_numbers");
     }
-    world.post("/v1/dnc", &json!({"phones": vec!["9812345678"; 1001]})).await.refused(400, "invalid_request");
-    world.post("/v1/dnc", &json!({"phones": [5]})).await.refused(400, "invalid_request");
-    world.post("/v1/dnc", &json!({})).await.refused(400, "invalid_request");
-    world.app.get(world.live(), "/v1/dnc?phone=12").await.refused(400, "invalid_request");
+    world.post("/v1/dnc", &json!({"phones": vec!["9812345678"; 1001]})).await.invalid();
+    world.post("/v1/dnc", &json!({"phones": [5]})).await.invalid();
+    world.post("/v1/dnc", &json!({})).await.invalid();
+    world.fetch("/v1/dnc?phone=12").await.invalid();
     assert_eq!(world.get("/v1/dnc").await, json!({"data": [], "total": 0}));
     world
         .post("/v1/dnc", &json!({"phones": (0..1000).map(|n| format!("98{n:08}")).collect::<Vec<_>>()}))
@@ -101,31 +90,25 @@ async fn wrong_numbers_are_refused() {
 
 #[tokio::test]
 async fn one_number_is_checked_and_pages_go_deep() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let phones: Vec<String> = (0..25).map(|n| format!("+9198123456{n:02}")).collect();
-    app.post(&workspace.live, "/v1/dnc", &json!({"phones": phones})).await.expect(200);
-    let one = app.get(&workspace.live, "/v1/dnc?phone=09812345607").await.expect(200);
+    world.post("/v1/dnc", &json!({"phones": phones})).await.expect(200);
+    let one = world.get("/v1/dnc?phone=09812345607").await;
     assert_eq!((one["total"].as_i64(), one["data"][0]["phone"].as_str()), (Some(1), Some("+919812345607")));
     assert_eq!(
-        app.get(&workspace.test, "/v1/dnc?phone=9812345699").await.expect(200),
+        world.app.get(world.test(), "/v1/dnc?phone=9812345699").await.expect(200),
         json!({"data": [], "total": 0})
     );
     // The operator takes some off, at the ends and in between.
     let gone = [24, 23, 11, 10, 0];
     for number in gone {
-        app.operator("DELETE", &format!("/workspaces/{}/dnc/{}", workspace.id, phones[number]), &Value::Null)
-            .await
-            .expect(200);
-        app.operator("DELETE", &format!("/workspaces/{}/dnc/{}", workspace.id, phones[number]), &Value::Null)
-            .await
-            .refused(404, "not_found");
+        world.operator("DELETE", &format!("/dnc/{}", phones[number]), Value::Null).await.expect(200);
+        world.operator("DELETE", &format!("/dnc/{}", phones[number]), Value::Null).await.not_found();
     }
     let left: Vec<&str> =
         (0..25).rev().filter(|number| !gone.contains(number)).map(|number| phones[number].as_str()).collect();
     for (limit, offset) in [(20, 0), (3, 0), (3, 10), (7, 11), (5, 18), (5, 20), (5, 400)] {
-        let page =
-            app.get(&workspace.live, &format!("/v1/dnc?limit={limit}&offset={offset}")).await.expect(200);
+        let page = world.get(&format!("/v1/dnc?limit={limit}&offset={offset}")).await;
         let shown: Vec<&str> =
             page["data"].as_array().unwrap().iter().map(|entry| entry["phone"].as_str().unwrap()).collect();
         let expected: Vec<&str> = left.iter().copied().skip(offset).take(limit).collect();
@@ -136,12 +119,12 @@ async fn one_number_is_checked_and_pages_go_deep() {
 #[tokio::test]
 async fn the_api_never_lifts_an_opt_out_and_the_operator_does() {
     let world = World::bare().await;
-    let id = contact(&world, &world.workspace, "a", "9812345678").await;
+    let id = contact(&world, "a", "9812345678").await;
     let path = format!("/v1/contacts/{id}");
     world.put(&path, &json!({"optOut": false})).await.expect(200);
     assert_eq!(world.put(&path, &json!({"optOut": true})).await.expect(200)["data"]["optOut"], true);
     world.put(&path, &json!({"optOut": true})).await.expect(200);
-    assert_eq!(opt_outs(&world, &world.workspace.id).await.len(), 1);
+    assert_eq!(opt_outs(&world).await.len(), 1);
     assert_eq!(world.get("/v1/dnc?phone=9812345678").await["total"], 1);
     world.put(&path, &json!({"optOut": false, "name": "x"})).await.refused(409, "opt_out_downgrade");
     world
@@ -152,23 +135,16 @@ async fn the_api_never_lifts_an_opt_out_and_the_operator_does() {
 
     let lift = format!("/workspaces/{}/contacts/{id}/lift-opt-out", world.workspace.id);
     let lifted = world.app.operator("POST", &lift, &Value::Null).await.expect(200);
-    assert_eq!(
-        (lifted["data"]["id"].as_str(), lifted["data"]["optOut"].as_bool()),
-        (Some(id.as_str()), Some(false))
-    );
+    lifted["data"].shows(json!({"id": id.as_str(), "optOut": false}));
     world.app.operator("POST", &lift, &Value::Null).await.expect(200);
-    assert_eq!(blocked(&world, &world.workspace, &id).await, (false, false));
+    assert_eq!(blocked(&world, &id).await, (false, false));
     // A new opt-out is a new occurrence.
     world.put(&path, &json!({"optOut": true})).await.expect(200);
-    assert_eq!(opt_outs(&world, &world.workspace.id).await.len(), 2);
+    assert_eq!(opt_outs(&world).await.len(), 2);
     world.operator("DELETE", "/dnc/09812345678", Value::Null).await.expect(200);
-    assert_eq!(blocked(&world, &world.workspace, &id).await, (false, false));
-    let other = world.workspace().await;
-    world
-        .app
-        .operator("POST", &format!("/workspaces/{}/contacts/{id}/lift-opt-out", other.id), &Value::Null)
-        .await
-        .refused(404, "not_found");
+    assert_eq!(blocked(&world, &id).await, (false, false));
+    let other = world.neighbour().await;
+    other.operator("POST", &format!("/contacts/{id}/lift-opt-out"), Value::Null).await.not_found();
     let log = world.app.operator("GET", "/log", &Value::Null).await;
     assert!(!log.text.contains("98123"), "the operator log names no number");
 }
@@ -176,26 +152,25 @@ async fn the_api_never_lifts_an_opt_out_and_the_operator_does() {
 #[tokio::test]
 async fn what_a_callee_says_on_a_call_counts_in_its_own_world() {
     use dastak::app::do_not_call::{Source, opt_out};
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let id = contact(&app, &workspace, "a", "9812345678").await;
-    let (tenant, context) = (workspace.id.parse().unwrap(), app.app().context());
+    let world = World::bare().await;
+    let id = contact(&world, "a", "9812345678").await;
+    let (tenant, context) = (world.tenant(), world.app().context());
     let call = context.ids.make();
     for mode in [Mode::Test, Mode::Live, Mode::Live] {
         let context = context.clone();
         let phone = "9812345678".parse().unwrap();
-        let added = app
+        let added = world
             .app()
             .store
             .of(tenant)
             .tx(move |tx| opt_out(tx, &context, mode, phone, Source::Call(call), None))
             .await
             .unwrap();
-        let listed = app.get(&workspace.live, "/v1/dnc").await.expect(200)["total"].as_i64();
+        let listed = world.get("/v1/dnc").await["total"].as_i64();
         assert_eq!((mode, listed), (mode, Some(i64::from(mode == Mode::Live))), "{added}");
     }
-    assert_eq!(blocked(&app, &workspace, &id).await, (true, true));
-    let events = opt_outs(&app, &workspace.id).await;
+    assert_eq!(blocked(&world, &id).await, (true, true));
+    let events = opt_outs(&world).await;
     assert_eq!(
         events,
         [
@@ -207,41 +182,35 @@ async fn what_a_callee_says_on_a_call_counts_in_its_own_world() {
 /// Once a person has opted out, nothing that a client does unblocks them.
 #[tokio::test]
 async fn nothing_that_a_client_can_do_unblocks() {
-    let app = TestApp::start().await;
-    app.set_clock(&world::noon_after(&app.now().await).to_string()).await;
+    let service = World::bare().await;
+    service.set_clock(&world::noon_after(&service.now().await).to_string()).await;
     let mut runner = TestRunner::default();
     let steps = prop::collection::vec(0..7_u8, 1..12);
     for _ in 0..12 {
         let steps = steps.new_tree(&mut runner).unwrap().current();
-        let workspace = app.workspace().await;
-        let key = &workspace.live;
-        let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "You are Asha."})).await;
-        let mut id = contact(&app, &workspace, "a", "9812345678").await;
-        app.put(key, &format!("/v1/contacts/{id}"), &json!({"optOut": true})).await.expect(200);
+        let world = service.neighbour().await;
+        let agent = world.agent(&json!({"systemPrompt": "You are Asha."})).await;
+        let mut id = contact(&world, "a", "9812345678").await;
+        world.put(&format!("/v1/contacts/{id}"), &json!({"optOut": true})).await.expect(200);
         for step in &steps {
             let path = format!("/v1/contacts/{id}");
             let upsert = json!({"externalRef": "a", "phone": "9812345678", "name": "x"});
+            let opted_in = json!({"externalRef": "a", "phone": "9812345678", "optOut": false});
+            // Whether it is allowed or not.
             match step {
-                0 => drop(app.put(key, &path, &json!({"optOut": false})).await),
-                1 => drop(
-                    app.post(
-                        key,
-                        "/v1/contacts",
-                        &json!({"externalRef": "a", "phone": "9812345678", "optOut": false}),
-                    )
-                    .await,
-                ),
-                2 => drop(app.post(key, "/v1/dnc", &json!({"phones": ["9812345678"]})).await),
-                3 => drop(app.delete(key, &path).await),
-                4 => drop(app.post(key, &format!("{path}/erase"), &Value::Null).await),
-                5 => drop(app.post(key, "/v1/contacts/batch", &json!({"contacts": [upsert]})).await),
-                _ => drop(app.put(key, &path, &json!({"optOut": true, "attributes": {}})).await),
-            }
-            let now = app.post(key, "/v1/contacts", &upsert).await;
+                0 => world.put(&path, &json!({"optOut": false})).await,
+                1 => world.post("/v1/contacts", &opted_in).await,
+                2 => world.post("/v1/dnc", &json!({"phones": ["9812345678"]})).await,
+                3 => world.delete(&path).await,
+                4 => world.erase(&id).await,
+                5 => world.post("/v1/contacts/batch", &json!({"contacts": [upsert]})).await,
+                _ => world.put(&path, &json!({"optOut": true, "attributes": {}})).await,
+            };
+            let now = world.post("/v1/contacts", &upsert).await;
             assert!([200, 201].contains(&now.status), "{steps:?}");
             id = now.json["data"]["id"].as_str().unwrap().to_owned();
-            assert!(blocked(&app, &workspace, &id).await.1, "{steps:?}");
-            let call = app.post(key, "/v1/calls", &json!({"agentId": agent, "toNumber": "9812345678"})).await;
+            assert!(blocked(&world, &id).await.1, "{steps:?}");
+            let call = world.post("/v1/calls", &json!({"agentId": agent, "toNumber": "9812345678"})).await;
             assert_eq!(
                 (call.status, call.json["meta"]["blockReason"].as_str()),
                 (422, Some("opt_out")),
@@ -249,12 +218,10 @@ async fn nothing_that_a_client_can_do_unblocks() {
                 call.text
             );
         }
-        let found = app.get(key, "/v1/audit/verify").await.expect(200);
-        let stats = app.get(key, "/v1/audit/stats").await.expect(200);
-        assert_eq!(
-            (found["data"]["verified"].as_bool(), stats["data"]["byRule"]["opt_out"].as_u64()),
-            (Some(true), Some(steps.len() as u64))
-        );
+        let found = world.get("/v1/audit/verify").await;
+        let stats = world.get("/v1/audit/stats").await;
+        found.shows(json!({"data.verified": true}));
+        stats.shows(json!({"data.byRule.opt_out": steps.len() as u64}));
     }
 }
 
@@ -289,7 +256,7 @@ async fn import(
 
 async fn is_listed(app: &TestApp, phone: &str) -> bool {
     let phone = phone.to_owned();
-    app.app().store.read(move |tx| store::dnd::contains(tx, &phone)).await.unwrap()
+    app.stored(move |tx| store::dnd::contains(tx, &phone)).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -318,12 +285,7 @@ async fn an_import_replaces_the_registry_in_one_moment() {
     for (phone, listed) in [("+919810000000", false), ("+919820000000", true), ("+919800000001", true)] {
         assert_eq!(is_listed(&app, phone).await, listed, "{phone}");
     }
-    let kept = app
-        .app()
-        .store
-        .read(|tx| tx.one::<i64>("select cast(count(*) as bigint) from dnd_registry", &[]))
-        .await
-        .unwrap();
+    let kept = app.stored(|tx| tx.one::<i64>("select cast(count(*) as bigint) from dnd_registry", &[])).await;
     assert_eq!(kept, Some(2), "what was replaced is dropped");
     let (done, _, told) = import(&app, "phone\nnobody\n", &[]).await;
     assert!(
@@ -337,7 +299,7 @@ async fn one_import_at_a_time_and_a_stale_one_gives_way() {
     let app = TestApp::start().await;
     let started =
         app.operator("POST", "/dnd-imports", &Value::Null).await.expect(201)["data"]["importId"].clone();
-    app.operator("POST", "/dnd-imports", &Value::Null).await.refused(409, "conflict");
+    app.operator("POST", "/dnd-imports", &Value::Null).await.conflict();
     let numbers = format!("/dnd-imports/{started}/numbers");
     let piece = app
         .operator("POST", &numbers, &json!({"phones": ["9812345678", "x", "09812345678"]}))
@@ -349,15 +311,11 @@ async fn one_import_at_a_time_and_a_stale_one_gives_way() {
     let next =
         app.operator("POST", "/dnd-imports", &Value::Null).await.expect(201)["data"]["importId"].clone();
     assert_ne!(next, started);
-    app.operator("POST", &numbers, &json!({"phones": ["9812345678"]})).await.refused(404, "not_found");
-    app.operator("POST", &format!("/dnd-imports/{started}/finish"), &Value::Null)
-        .await
-        .refused(404, "not_found");
+    app.operator("POST", &numbers, &json!({"phones": ["9812345678"]})).await.not_found();
+    app.operator("POST", &format!("/dnd-imports/{started}/finish"), &Value::Null).await.not_found();
     app.operator("DELETE", &format!("/dnd-imports/{next}"), &Value::Null).await.expect(200);
-    app.operator("POST", &format!("/dnd-imports/{next}/finish"), &Value::Null)
-        .await
-        .refused(404, "not_found");
-    app.operator("POST", "/dnd-imports/one/finish", &Value::Null).await.refused(404, "not_found");
+    app.operator("POST", &format!("/dnd-imports/{next}/finish"), &Value::Null).await.not_found();
+    app.operator("POST", "/dnd-imports/one/finish", &Value::Null).await.not_found();
 }
 
 /// Whoever stands in the file is on the registry afterwards, however the file was written.

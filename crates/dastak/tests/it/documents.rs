@@ -9,11 +9,12 @@ use providers::settings::LanguageModel as Section;
 use serde_json::{Value, json};
 use store::params;
 
-use crate::app::{Answer, TestApp, Workspace};
+use crate::app::Answer;
 use crate::chats::{Chats, chat_agent, ends};
 use crate::knowledge_files_hostile::pages;
 use crate::receiver::{Behaviour, Receiver};
-use crate::world;
+use crate::shows::Shows;
+use crate::world::World;
 use crate::worlds;
 
 pub const PDF: &[u8] = b"%PDF-1.7\nthe customer's card";
@@ -53,17 +54,17 @@ pub fn an_upload() -> ((&'static str, &'static str), Vec<u8>) {
 
 /// A document of a workspace that others ask for; its id.
 pub async fn handed_in(desk: &worlds::Desk) -> String {
-    handed_in_to(&desk.app, &desk.workspace).await
+    handed_in_to(desk).await
 }
 
 /// The same without a world.
-pub async fn handed_in_to(app: &TestApp, workspace: &Workspace) -> String {
-    let agent = world::agent(app, workspace, &chat_agent()).await;
-    world::publish_flow(app, workspace, &agent, flow()).await;
-    let opened = app.post(&workspace.live, "/v1/chat/sessions", &json!({"agentId": agent})).await.data(201);
+pub async fn handed_in_to(world: &World) -> String {
+    let agent = world.agent(&chat_agent()).await;
+    world.publish_for(&agent, flow()).await;
+    let opened = world.post("/v1/chat/sessions", &json!({"agentId": agent})).await.data(201);
     let path = format!("/v1/chat/sessions/{}/documents", opened["sessionId"].as_str().unwrap());
     let (kind, body) = an_upload();
-    let answer = app.send("POST", &path, Some(&workspace.live), &[kind], body.into()).await.data(200);
+    let answer = world.send("POST", &path, Some(world.live()), &[kind], body.into()).await.data(200);
     answer["documentId"].as_str().unwrap().to_owned()
 }
 
@@ -193,7 +194,7 @@ async fn a_document_that_nobody_reads_is_accepted_unverified_and_announced_once(
         assert!(file.header("content-disposition").unwrap().starts_with("attachment"));
         assert_eq!(file.text, String::from_utf8_lossy(bytes));
     }
-    world.document_file(&id, "?part=back").await.refused(404, "not_found");
+    world.document_file(&id, "?part=back").await.not_found();
 }
 
 #[tokio::test]
@@ -231,15 +232,12 @@ async fn what_is_no_such_document_may_be_tried_again_until_the_attempts_are_over
     let events = world.events("document.received").await;
     assert_eq!(events.len(), 1);
     let data = &events[0]["data"];
-    assert_eq!(
-        (&data["status"], &data["parts"], &data["fields"]),
-        (&json!("failed"), &json!([]), &json!({}))
-    );
+    data.shows(json!({"status": "failed", "parts": [], "fields": {}}));
     world.advance(60).await;
     assert_eq!(world.stored_documents(), 0, "what was not accepted is not kept");
     let id = first["documentId"].as_str().unwrap();
-    world.document_file(id, "").await.refused(404, "not_found");
-    world.review(id, json!({"status": "verified"})).await.refused(409, "conflict");
+    world.document_file(id, "").await.not_found();
+    world.review(id, json!({"status": "verified"})).await.conflict();
     world.upload(&session, &[("", PNG)]).await.refused(409, "session_ended");
 }
 
@@ -304,8 +302,8 @@ async fn a_document_is_taken_only_while_it_is_asked_for() {
     // While a teammate has the chat, the agent asks for nothing.
     world.operator("POST", &format!("/chats/{session}/end"), Value::Null).await.expect(200);
     world.upload(&session, &[("", PDF)]).await.refused(409, "session_ended");
-    world.upload("chatsess_01jz0000000000000000000000", &[("", PDF)]).await.refused(404, "not_found");
-    world.upload("x", &[("", PDF)]).await.refused(404, "not_found");
+    world.upload("chatsess_01jz0000000000000000000000", &[("", PDF)]).await.not_found();
+    world.upload("x", &[("", PDF)]).await.not_found();
     assert_eq!((world.documents().await.len(), world.stored_documents()), (0, 0));
 }
 
@@ -316,7 +314,7 @@ async fn bad_uploads_are_refused_by_the_field_and_change_nothing() {
     let path = format!("/v1/chat/sessions/{session}/documents");
     let long = "x".repeat(41);
     let refused = async |parts: &[(&str, &[u8])], field: &str| {
-        let answer = world.upload(&session, parts).await.refused(400, "invalid_request");
+        let answer = world.upload(&session, parts).await.invalid();
         assert_eq!(answer["meta"]["field"], field, "{answer}");
     };
     refused(&[], "file").await;
@@ -335,8 +333,8 @@ async fn bad_uploads_are_refused_by_the_field_and_change_nothing() {
     for (header, body) in [("application/json", "{}"), ("multipart/form-data", "x"), (FORM.1, "--b\r\nhalf")]
     {
         let answer =
-            world.app.send("POST", &path, Some(world.live()), &[("content-type", header)], body.into()).await;
-        assert_eq!(answer.refused(400, "invalid_request")["meta"]["field"], "body");
+            world.send("POST", &path, Some(world.live()), &[("content-type", header)], body.into()).await;
+        answer.invalid_field("body");
     }
     assert_eq!((world.documents().await.len(), world.stored_documents()), (0, 0));
     large.resize(10 * 1024 * 1024, b'x');
@@ -348,19 +346,19 @@ async fn bad_uploads_are_refused_by_the_field_and_change_nothing() {
 async fn who_may_hand_in_and_who_may_look() {
     let world = asks().await;
     let session = world.session().await;
-    let other = world.workspace().await;
-    world.upload_as(&other.live, &session, &[("", PDF)]).await.refused(404, "not_found");
-    world.upload_as(&world.workspace.test, &session, &[("", PDF)]).await.refused(403, "test_mode_read_only");
+    let other = world.neighbour().await;
+    world.upload_as(other.live(), &session, &[("", PDF)]).await.not_found();
+    world.upload_as(world.test(), &session, &[("", PDF)]).await.read_only();
     let reads = world.key(&world.workspace.id, "live", json!(["chat:read"])).await;
     world.upload_as(&reads, &session, &[("", PDF)]).await.refused(403, "api_scope_missing");
     let id = world.upload(&session, &[("", PDF)]).await.expect(200)["data"]["documentId"].clone();
     let id = id.as_str().unwrap();
-    let there = |rest: &str| format!("/workspaces/{}/documents{rest}", other.id);
+    let there = |rest: &str| format!("/workspaces/{}/documents{rest}", other.workspace.id);
     for path in [format!("/{id}"), format!("/{id}/file")] {
-        world.app.operator("GET", &there(&path), &Value::Null).await.refused(404, "not_found");
+        world.app.operator("GET", &there(&path), &Value::Null).await.not_found();
     }
     let review = json!({"status": "rejected"});
-    world.app.operator("POST", &there(&format!("/{id}/review")), &review).await.refused(404, "not_found");
+    world.app.operator("POST", &there(&format!("/{id}/review")), &review).await.not_found();
     let listed = world.app.operator("GET", &there(""), &Value::Null).await.expect(200);
     assert_eq!(listed["data"], json!([]));
     assert_eq!(world.documents().await[0]["status"], "unverified");
@@ -376,10 +374,7 @@ async fn a_teammate_verifies_or_rejects_it() {
     world.advance(60).await;
     let shown = world.review(id, json!({"status": "rejected", "reasons": ["expired, 1234 5678 9012"]})).await;
     let shown = shown.data(200);
-    assert_eq!(
-        (&shown["status"], &shown["reasons"]),
-        (&json!("rejected"), &json!(["expired, XXXX XXXX 9012"]))
-    );
+    shown.shows(json!({"status": "rejected", "reasons": ["expired, XXXX XXXX 9012"]}));
     assert!(shown["reviewedAt"].is_string() && shown["reviewedAt"] == shown["updatedAt"]);
     assert_eq!((updates().await.len(), &updates().await[0]["data"]), (1, &shown));
     world.review(id, json!({"status": "rejected", "reasons": ["expired, 1234 5678 9012"]})).await.expect(200);
@@ -393,13 +388,10 @@ async fn a_teammate_verifies_or_rejects_it() {
         (json!({"status": "verified", "reasons": [""]}), "reasons[0]"),
         (json!({"status": "verified", "reasons": vec!["x"; 11]}), "reasons"),
     ] {
-        let refused = world.review(id, body).await.refused(400, "invalid_request");
+        let refused = world.review(id, body).await.invalid();
         assert_eq!(refused["meta"]["field"], field, "{refused}");
     }
-    world
-        .review("doc_01jz0000000000000000000000", json!({"status": "verified"}))
-        .await
-        .refused(404, "not_found");
+    world.review("doc_01jz0000000000000000000000", json!({"status": "verified"})).await.not_found();
     assert_eq!(world.documents().await, [shown]);
 }
 
@@ -416,21 +408,16 @@ async fn an_erasure_reaches_file_details_and_payloads() {
     let (tenant, chat): (Tenant, Id<Chat>) = (world.tenant(), session.parse().unwrap());
     let person: Id<Contact> = contact.parse().unwrap();
     world
-        .app
-        .app()
-        .store
-        .tx(move |tx| {
+        .store(move |tx| {
             let sql = "update documents set contact = ?3 where workspace = ?1 and chat = ?2";
             tx.exec(sql, params![tenant, chat, person])
         })
-        .await
-        .unwrap();
-    let path = format!("/v1/contacts/{contact}/erase");
-    world.post(&path, &Value::Null).await.expect(200);
+        .await;
+    world.erase(&contact).await.expect(200);
     world.advance(60).await;
     assert_eq!((world.documents().await.len(), world.stored_documents()), (0, 0));
     let gone = world.operator("GET", &format!("/documents/{}", id.as_str().unwrap()), Value::Null).await;
-    gone.refused(404, "not_found");
+    gone.not_found();
 }
 
 #[tokio::test]

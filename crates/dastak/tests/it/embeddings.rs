@@ -5,15 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dastak::config::Config;
-use domain::tenant::Tenant;
 use providers::settings::Embeddings as Section;
 use serde_json::{Value, json};
 use store::params;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::app::{TestApp, Workspace};
-use crate::knowledge::{add, base};
+use crate::knowledge::add;
+use crate::world::{World, leads_to};
 
 /// What the service does with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,8 +127,7 @@ async fn serve(mut stream: TcpStream, mood: Arc<Mutex<Mood>>, asked: Arc<Mutex<V
 }
 
 struct Shelf {
-    app: TestApp,
-    workspace: Workspace,
+    world: World,
     service: Service,
     base: String,
 }
@@ -151,20 +149,21 @@ fn with(url: &str, model: &str) -> impl FnOnce(&mut Config) + use<> {
     }
 }
 
+leads_to!(Shelf, world: World);
+
 impl Shelf {
     async fn open() -> Self {
         let service = Service::start().await;
-        let app = TestApp::start_with(with(&service.url, "one")).await;
-        let workspace = app.workspace().await;
-        let base = base(&app, &workspace).await;
-        Self { app, workspace, service, base }
+        let world = World::bare_with(with(&service.url, "one")).await;
+        let base = world.knowledge_base().await;
+        Self { world, service, base }
     }
 
     async fn filled() -> Self {
         let shelf = Self::open().await;
-        add(&shelf.app, &shelf.workspace, &shelf.base, Some("Refunds"), REFUNDS).await;
-        add(&shelf.app, &shelf.workspace, &shelf.base, Some("Parcels"), PARCELS).await;
-        add(&shelf.app, &shelf.workspace, &shelf.base, Some("Hours"), "The house opens at nine.").await;
+        add(&shelf, &shelf.base, Some("Refunds"), REFUNDS).await;
+        add(&shelf, &shelf.base, Some("Parcels"), PARCELS).await;
+        add(&shelf, &shelf.base, Some("Hours"), "The house opens at nine.").await;
         shelf
     }
 
@@ -172,7 +171,7 @@ impl Shelf {
     async fn found(&self, question: &str) -> Vec<String> {
         let query = question.replace(' ', "+");
         let path = format!("{}/search?q={query}", self.base);
-        let hits = self.app.get(&self.workspace.live, &path).await.data(200);
+        let hits = self.data(&path).await;
         let scores: Vec<f64> =
             hits.as_array().unwrap().iter().map(|hit| hit["score"].as_f64().unwrap()).collect();
         assert!(scores.is_sorted_by(|one, next| one >= next), "{hits}");
@@ -183,7 +182,7 @@ impl Shelf {
     /// Waits until a question is answered by its meaning first.
     async fn understands(&self, question: &str, passage: &str) {
         for _ in 0..60 {
-            self.app.advance(2).await;
+            self.advance(2).await;
             if self.found(question).await.first().is_some_and(|first| first.contains(passage)) {
                 return;
             }
@@ -192,15 +191,15 @@ impl Shelf {
     }
 
     fn figure(&self, name: &str) -> i64 {
-        let figures = self.app.app().metrics.render();
+        let figures = self.app().metrics.render();
         let line = figures.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
         line.unwrap_or(0)
     }
 
     /// Rows of vectors in the store.
     async fn vectors(&self) -> i64 {
-        let tenant: Tenant = self.workspace.id.parse().unwrap();
-        let counted = self.app.app().store.read(move |tx| {
+        let tenant = self.tenant();
+        let counted = self.app().store.read(move |tx| {
             tx.one::<i64>("select count(*) from passage_vectors where workspace = ?1", params![tenant])
         });
         counted.await.unwrap().unwrap()
@@ -223,7 +222,7 @@ async fn a_question_finds_what_is_meant_once_the_vectors_are_there() {
         shelf.service.texts("one")
     );
     // One more text has its vector soon, and the others are not made again.
-    add(&shelf.app, &shelf.workspace, &shelf.base, Some("Shipment"), "Every shipment is insured.").await;
+    add(&shelf, &shelf.base, Some("Shipment"), "Every shipment is insured.").await;
     shelf.understands("is my courier insured", "Every shipment is insured.").await;
     let refunds = shelf.service.texts("one").iter().filter(|text| text.contains(REFUNDS)).count();
     assert_eq!(refunds, 1);
@@ -262,13 +261,13 @@ async fn whatever_the_service_does_words_find_what_they_find() {
 async fn vectors_that_cannot_be_made_now_are_made_later() {
     let shelf = Shelf::open().await;
     shelf.service.becomes(Mood::Status(500));
-    add(&shelf.app, &shelf.workspace, &shelf.base, Some("Refunds"), REFUNDS).await;
-    shelf.app.advance(30).await;
+    add(&shelf, &shelf.base, Some("Refunds"), REFUNDS).await;
+    shelf.advance(30).await;
     assert_eq!((shelf.found("refund").await, shelf.vectors().await), (vec![REFUNDS.to_owned()], 0));
     assert_eq!(shelf.figure("dastak_knowledge_bases_without_vectors "), 1);
     assert!(shelf.figure("dastak_knowledge_searches_by_words_alone_total{why=\"not_there\"} ") > 0);
     shelf.service.becomes(Mood::Well);
-    shelf.app.advance(3600).await;
+    shelf.advance(3600).await;
     shelf.understands(MEANT, REFUNDS).await;
 }
 
@@ -276,12 +275,12 @@ async fn vectors_that_cannot_be_made_now_are_made_later() {
 async fn a_text_that_the_service_refuses_keeps_no_other_from_its_vector() {
     let shelf = Shelf::open().await;
     shelf.service.becomes(Mood::Picky);
-    add(&shelf.app, &shelf.workspace, &shelf.base, Some("Poison"), "Rat poison is not sold.").await;
-    add(&shelf.app, &shelf.workspace, &shelf.base, Some("Refunds"), REFUNDS).await;
+    add(&shelf, &shelf.base, Some("Poison"), "Rat poison is not sold.").await;
+    add(&shelf, &shelf.base, Some("Refunds"), REFUNDS).await;
     shelf.understands(MEANT, REFUNDS).await;
     assert_eq!(shelf.found("poison").await[0], "Rat poison is not sold.");
     let asked = shelf.service.texts("one").iter().filter(|text| text.contains("poison is")).count();
-    shelf.app.advance(7200).await;
+    shelf.advance(7200).await;
     let later = shelf.service.texts("one").iter().filter(|text| text.contains("poison is")).count();
     assert_eq!(asked, later, "it is not asked for again and again");
 }
@@ -292,7 +291,7 @@ async fn with_another_model_all_vectors_are_made_anew() {
     shelf.understands(MEANT, REFUNDS).await;
     assert_eq!(shelf.service.texts("two").len(), 0);
     let change = with(&shelf.service.url, "two");
-    let shelf = Shelf { app: shelf.app.restart_with(change).await, ..shelf };
+    let shelf = Shelf { world: shelf.world.restart_with(change).await, ..shelf };
     shelf.understands(MEANT, REFUNDS).await;
     assert!(shelf.service.texts("two").iter().any(|text| text.contains(REFUNDS)));
 }
@@ -303,13 +302,13 @@ async fn what_is_removed_leaves_no_vector_behind() {
     shelf.understands(MEANT, REFUNDS).await;
     let before = shelf.vectors().await;
     let path = format!("{}/documents?source=Refunds&type=text", shelf.base);
-    shelf.app.delete(&shelf.workspace.live, &path).await.expect(200);
+    shelf.delete(&path).await.expect(200);
     // The vectors in memory are older than the removal: what they name is gone all the same.
     assert!(!shelf.found(MEANT).await.contains(&REFUNDS.to_owned()));
     assert!(shelf.vectors().await < before);
-    shelf.app.delete(&shelf.workspace.live, &shelf.base).await.expect(200);
+    shelf.delete(&shelf.base).await.expect(200);
     for _ in 0..20 {
-        shelf.app.advance(60).await;
+        shelf.advance(60).await;
     }
     assert_eq!(shelf.vectors().await, 0);
 }

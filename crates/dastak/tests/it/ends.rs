@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::world::{self, World};
+use crate::world::World;
 
 /// Ends of numbers: what the sandbox does with them.
 const DIGITS: [&str; 5] = ["1234", "1111", "3333", "7777", "8888"];
@@ -109,7 +109,7 @@ async fn two_calls_to_one_person_end_together() {
 #[tokio::test]
 async fn a_call_that_cannot_be_looked_at_holds_up_no_other() {
     let world = World::monday().await;
-    let sick = world::agent(&world, &world.workspace, &json!({"name": "Sick"})).await;
+    let sick = world.agent(&json!({"name": "Sick"})).await;
     let body = |agent: &str, n| json!({"agentId": agent, "toNumber": number(n, "1234")});
     let mut placed = Vec::new();
     for n in 0..4 {

@@ -1,10 +1,10 @@
 //! Erasing a person: nothing of it is left anywhere (docs/contract/contacts.md#erasure).
 
-use bytes::Bytes;
 use serde_json::{Value, json};
 use store::DbError;
 
-use crate::app::{TestApp, Workspace};
+use crate::app::TestApp;
+use crate::shows::Shows;
 use crate::world::{self, World};
 
 /// Strings that stand nowhere but in the person's data.
@@ -12,21 +12,19 @@ const MARK: &str = "Zyxwv";
 const PHONE: &str = "9876501234";
 
 /// A person with something unmistakable in every field that the service has.
-async fn person(app: &TestApp, workspace: &Workspace, opt_out: bool) -> String {
+async fn person(world: &World, opt_out: bool) -> String {
     let body = json!({
         "externalRef": format!("ref-{MARK}"), "phone": PHONE, "name": format!("Name {MARK}"), "email": format!("{MARK}@example.com"),
         "company": format!("Company {MARK}"), "attributes": {format!("key{MARK}"): format!("value {MARK}")}, "preferredLanguage": "hi",
         "consent": {"source": "paper", "capturedAt": "2026-01-02T03:04:05Z", "reference": format!("paper {MARK}")}, "optOut": opt_out,
     });
-    let made = app.post(&workspace.live, "/v1/contacts", &body).await;
+    let made = world.post("/v1/contacts", &body).await;
     assert!([200, 201].contains(&made.status), "{}", made.text);
     made.json["data"]["id"].as_str().unwrap().to_owned()
 }
 
-async fn erase(app: &TestApp, workspace: &Workspace, id: &str) -> Value {
-    app.send("POST", &format!("/v1/contacts/{id}/erase"), Some(&workspace.live), &[], Bytes::new())
-        .await
-        .data(200)
+async fn erase(world: &World, id: &str) -> Value {
+    world.erase(id).await.data(200)
 }
 
 /// Every text column of every table, as `table.column`.
@@ -47,7 +45,7 @@ async fn columns(app: &TestApp) -> Vec<(String, String)> {
         }
         Ok::<_, DbError>(columns)
     };
-    app.app().store.read(work).await.unwrap()
+    app.stored(work).await
 }
 
 /// Where a string stands in the store.
@@ -68,34 +66,33 @@ pub async fn traces(app: &TestApp, secrets: &'static [&'static str]) -> Vec<Stri
         }
         Ok::<_, DbError>(found)
     };
-    app.app().store.read(work).await.unwrap()
+    app.stored(work).await
 }
 
 /// Calls of both worlds to the person, told everything about them: one over, one live.
-async fn call(app: &TestApp, workspace: &Workspace) {
+async fn call(world: &World) {
     let prompt = json!({"systemPrompt": "You are Asha. Speak with {{who}}."});
-    let agent = world::agent(app, workspace, &prompt).await;
-    app.set_clock(&world::noon_after(&app.now().await).to_string()).await;
+    let agent = world.agent(&prompt).await;
+    world.set_clock(&world::noon_after(&world.now().await).to_string()).await;
     let body = json!({
         "agentId": agent, "toNumber": PHONE, "externalRef": format!("ref-{MARK}"), "variables": {"who": format!("Who {MARK}")},
         "metadata": {"note": format!("note {MARK}")},
     });
-    for key in [&workspace.live, &workspace.test] {
-        app.post_with(key, "/v1/calls", &[("idempotency-key", "first")], &body).await.expect(200);
+    for key in [world.live(), world.test()] {
+        world.post_with(key, "/v1/calls", &[("idempotency-key", "first")], &body).await.expect(200);
     }
-    app.advance(15).await;
-    for key in [&workspace.live, &workspace.test] {
-        app.post(key, "/v1/calls", &body).await.expect(200);
+    world.advance(15).await;
+    for key in [world.live(), world.test()] {
+        world.app.post(key, "/v1/calls", &body).await.expect(200);
     }
-    app.advance(5).await;
+    world.advance(5).await;
     // And what waits for a later hour, with an answer kept for its repeat.
-    let later =
-        domain::time::Timestamp::parse(&app.now().await).unwrap().plus(2 * domain::time::HOUR).to_string();
-    for key in [&workspace.live, &workspace.test] {
+    let later = world.app().clock.now().plus(2 * domain::time::HOUR).to_string();
+    for key in [world.live(), world.test()] {
         for path in ["/v1/nudges", "/v1/scheduled-calls"] {
             let mut body = body.clone();
             body["scheduledAt"] = json!(later);
-            app.post_with(key, path, &[("idempotency-key", "later")], &body).await.expect(201);
+            world.post_with(key, path, &[("idempotency-key", "later")], &body).await.expect(201);
         }
     }
 }
@@ -106,9 +103,9 @@ async fn nothing_of_an_erased_person_is_left() {
     // Nobody listens there: deliveries wait.
     let endpoint = json!({"url": "http://127.0.0.1:29099/hook", "events": []});
     world.post("/v1/webhooks", &endpoint).await.expect(201);
-    let id = person(&world, &world.workspace, false).await;
-    call(&world, &world.workspace).await;
-    assert_eq!(person(&world, &world.workspace, true).await, id);
+    let id = person(&world, false).await;
+    call(&world).await;
+    assert_eq!(person(&world, true).await, id);
     let before = traces(&world, &[MARK, PHONE]).await;
     for place in [
         "contacts.name",
@@ -126,20 +123,13 @@ async fn nothing_of_an_erased_person_is_left() {
     ] {
         assert!(before.iter().any(|found| found.starts_with(place)), "{place} is searched: {before:?}");
     }
-    let answer = erase(&world, &world.workspace, &id).await;
+    let answer = erase(&world, &id).await;
     let erased = &answer["erased"];
     assert_eq!((erased["calls"].as_i64(), erased["transcripts"].as_i64()), (Some(4), Some(2)), "{answer}");
     assert_eq!(erased["nudgesCancelled"], 2, "{answer}");
     assert!(erased["deliveriesRedacted"].as_i64().unwrap() > 4, "{answer}");
-    assert_eq!(
-        (
-            &answer["contactId"],
-            &answer["erasedAt"],
-            &answer["alreadyErased"],
-            erased.as_object().unwrap().len()
-        ),
-        (&json!(id), &json!(world.now().await), &json!(false), 6)
-    );
+    answer.shows(json!({"contactId": id, "erasedAt": world.now().await, "alreadyErased": false}));
+    assert_eq!(erased.as_object().unwrap().len(), 6);
     assert_eq!(traces(&world, &[MARK, PHONE]).await, Vec::<String>::new());
     assert_eq!(files_with(&world.app().config.data, &[MARK, PHONE]), Vec::<String>::new());
     world.advance(3600).await;
@@ -186,15 +176,15 @@ pub fn files_with(folder: &std::path::Path, secrets: &[&str]) -> Vec<String> {
 #[tokio::test]
 async fn an_erased_contact_is_gone_and_stays_silent() {
     let world = World::bare().await;
-    let id = person(&world, &world.workspace, true).await;
-    let first = erase(&world, &world.workspace, &id).await;
+    let id = person(&world, true).await;
+    let first = erase(&world, &id).await;
     world.advance(60).await;
     let mut again = first.clone();
     again["alreadyErased"] = json!(true);
-    assert_eq!(erase(&world, &world.workspace, &id).await, again, "a repeat answers what the first one did");
+    assert_eq!(erase(&world, &id).await, again, "a repeat answers what the first one did");
     let path = format!("/v1/contacts/{id}");
-    world.app.get(world.live(), &path).await.refused(410, "contact_erased");
-    world.app.get(&world.workspace.test, &path).await.refused(410, "contact_erased");
+    world.fetch(&path).await.refused(410, "contact_erased");
+    world.app.get(world.test(), &path).await.refused(410, "contact_erased");
     world.put(&path, &json!({"name": "x"})).await.refused(410, "contact_erased");
     world.delete(&path).await.refused(410, "contact_erased");
     world
@@ -211,10 +201,7 @@ async fn an_erased_contact_is_gone_and_stays_silent() {
     assert_ne!(anew["data"]["id"], id.as_str());
     let detail = world.get(&format!("/v1/contacts/{}", anew["data"]["id"].as_str().unwrap())).await;
     assert_eq!(detail["data"]["doNotCall"], true);
-    world
-        .post("/v1/contacts/con_00000000000000000000000000/erase", &json!({}))
-        .await
-        .refused(404, "not_found");
+    world.post("/v1/contacts/con_00000000000000000000000000/erase", &json!({})).await.not_found();
     let key = world.key(&world.workspace.id, "live", json!(["contacts:write", "contacts:read"])).await;
     world.app.post(&key, &format!("{path}/erase"), &json!({})).await.refused(403, "api_scope_missing");
 }
@@ -223,12 +210,11 @@ async fn an_erased_contact_is_gone_and_stays_silent() {
 async fn kept_answers_about_the_person_are_not_given_again() {
     use dastak::app::idempotency::Once;
     use domain::tenant::Mode;
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let id = person(&app, &workspace, true).await;
+    let world = World::bare().await;
+    let id = person(&world, true).await;
     let once = || {
         Once::keyed(
-            workspace.id.clone(),
+            world.workspace.id.clone(),
             Mode::Live,
             "placeCall",
             "key".into(),
@@ -236,14 +222,14 @@ async fn kept_answers_about_the_person_are_not_given_again() {
             "holder".into(),
         )
     };
-    let (now, contact, turn) = (app.app().clock.now(), id.clone(), once());
+    let (now, contact, turn) = (world.app().clock.now(), id.clone(), once());
     let keep = move |tx: &mut store::Tx<'_>| {
         turn.reserve(tx, now)?;
         turn.finish(tx, 201, &json!({"name": MARK}), Some(&contact))
     };
-    app.app().store.tx(keep).await.unwrap();
-    erase(&app, &workspace, &id).await;
-    let repeat = once().run(app.app(), 201, |_| panic!("the request must not run again")).await.unwrap();
+    world.store(keep).await;
+    erase(&world, &id).await;
+    let repeat = once().run(world.app(), 201, |_| panic!("the request must not run again")).await.unwrap();
     assert_eq!((repeat.status, repeat.replayed), (410, true));
     assert!(repeat.body.contains("contact_erased") && !repeat.body.contains(MARK));
 }
@@ -252,7 +238,7 @@ async fn kept_answers_about_the_person_are_not_given_again() {
 #[tokio::test]
 async fn kept_answers_from_before_the_contact_are_not_given_again() {
     let world = World::bare().await;
-    let agent = world::agent(&world, &world.workspace, &json!({"systemPrompt": "Say hello."})).await;
+    let agent = world.agent(&json!({"systemPrompt": "Say hello."})).await;
     let at = domain::time::Timestamp::parse(&world.now().await).unwrap().plus(3_600_000);
     let asked = json!({"agentId": agent, "toNumber": "+919812340001", "scheduledAt": at});
     let nudged = json!({"agentId": agent, "toNumber": "+919812340001", "scheduledAt": at});
@@ -264,7 +250,7 @@ async fn kept_answers_from_before_the_contact_are_not_given_again() {
         .post("/v1/contacts", &json!({"externalRef": "late", "phone": "+919812340001"}))
         .await
         .expect(201);
-    erase(&world, &world.workspace, made["data"]["id"].as_str().unwrap()).await;
+    erase(&world, made["data"]["id"].as_str().unwrap()).await;
     for (path, body) in &requests {
         let repeat = world.post_with(world.live(), path, &[("idempotency-key", "before")], body).await;
         assert_eq!(

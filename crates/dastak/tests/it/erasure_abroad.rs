@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use crate::app::TestApp;
 use crate::erasure::{files_with, traces};
-use crate::world::{self, Channel, World};
+use crate::world::{Channel, World};
 use crate::{cloud, knowledge_files, streams};
 
 /// Strings that occur only in the person's data: a name, and the number in the ways in which it was written.
@@ -44,7 +44,7 @@ async fn nothing_of_a_person_from_abroad_is_left() {
     let sent = desk.message(&sent["messageId"]).await;
     let provider_id = sent["providerMessageId"].as_str().expect("it was sent").to_owned();
     // The same person in records and rows that cannot be called, as the number came in.
-    let stream = streams::webhook(app, &desk.workspace).await;
+    let stream = desk.webhook_stream().await;
     let records = json!([
         {"phone": "00971 50 123 4987", "name": MARK},
         {"phone": "050-1234987", "full_name": format!("{MARK} again")},
@@ -52,7 +52,7 @@ async fn nothing_of_a_person_from_abroad_is_left() {
     ]);
     let taken = streams::send(app, &stream, &records).await.expect(202);
     assert_eq!(taken["data"]["invalid"], 3, "{taken}");
-    let agent = world::agent(app, &desk.workspace, &json!({"systemPrompt": "Say hello."})).await;
+    let agent = desk.agent(&json!({"systemPrompt": "Say hello."})).await;
     let campaign =
         app.post(live, "/v1/campaigns", &json!({"name": "January", "agentId": agent})).await.expect(201);
     let list = format!("/v1/campaigns/{}/contacts", campaign["data"]["id"].as_str().unwrap());
@@ -181,16 +181,10 @@ async fn a_file_that_is_being_fetched_goes_with_the_person() {
 #[tokio::test]
 async fn the_operators_log_has_no_names_of_files() {
     let world = World::bare().await;
-    let base = crate::knowledge::base(&world, &world.workspace).await;
+    let base = world.knowledge_base().await;
     let name = format!("{MARK}.txt");
-    knowledge_files::add_file(
-        &world,
-        &world.workspace,
-        base.rsplit('/').next().unwrap(),
-        &name,
-        b"The shop opens at nine.",
-    )
-    .await;
+    knowledge_files::add_file(&world, base.rsplit('/').next().unwrap(), &name, b"The shop opens at nine.")
+        .await;
     let log = world.app.operator("GET", "/log", &Value::Null).await.expect(200);
     let of_base = |line: &&Value| line["subject"].as_str().is_some_and(|subject| subject.contains("kdoc_"));
     assert!(log["data"].as_array().unwrap().iter().any(|line| of_base(&line)), "the upload is in it: {log}");

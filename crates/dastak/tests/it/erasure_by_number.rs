@@ -1,13 +1,12 @@
 //! Erasure goes by the person and by the number, in every noun: one person under several references, at two
 //! numbers, in both worlds.
 
-use bytes::Bytes;
 use dastak::app::calls::{self, Caller};
 use serde_json::{Value, json};
 
-use crate::app::{TestApp, Workspace};
 use crate::erasure::{files_with, traces};
-use crate::world;
+use crate::shows::Shows;
+use crate::world::{World, leads_to};
 
 /// Strings that occur only in the person's data: words, and the two numbers.
 const SECRETS: &[&str] = &["Qwyxz", "9876504321", "9876505432"];
@@ -30,28 +29,23 @@ struct People {
 }
 
 struct Scene {
-    app: TestApp,
-    workspace: Workspace,
-    agent: String,
+    world: World,
 }
+
+leads_to!(Scene, world: World);
 
 impl Scene {
     async fn open() -> Self {
-        let app = TestApp::start().await;
-        app.set_clock(&world::noon_after(&app.now().await).to_string()).await;
-        let workspace = app.workspace().await;
-        let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Speak with {{who}}."})).await;
+        let world = World::prompted("Speak with {{who}}.").await;
         // Nobody listens there: deliveries wait.
-        app.post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"}))
-            .await
-            .expect(201);
-        Self { app, workspace, agent }
+        world.endpoint(json!({"url": "http://127.0.0.1:29099/hook"})).await;
+        Self { world }
     }
 
     async fn contact(&self, reference: &str, phone: &str, more: Value) -> String {
         let mut body = json!({"externalRef": reference, "phone": phone});
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        self.app.post(&self.workspace.live, "/v1/contacts", &body).await.id(201)
+        self.post("/v1/contacts", &body).await.id(201)
     }
 
     fn order(&self, reference: Option<&str>, to: &str) -> Value {
@@ -73,31 +67,21 @@ impl Scene {
 
     /// Asks for a nudge or a call in two hours; the answer is kept for its repeat.
     async fn later(&self, key: &str, path: &str, once: &str, reference: Option<&str>, to: &str) {
-        let at = domain::time::Timestamp::parse(&self.app.now().await)
-            .unwrap()
-            .plus(2 * domain::time::HOUR)
-            .to_string();
+        let at = self.app().clock.now().plus(2 * domain::time::HOUR).to_string();
         let mut body = self.order(reference, to);
         body["scheduledAt"] = json!(at);
-        self.app.post_with(key, path, &[("idempotency-key", once)], &body).await.expect(201);
+        self.post_with(key, path, &[("idempotency-key", once)], &body).await.expect(201);
     }
 
     /// One of each noun.
     async fn people(&self) -> People {
-        let (app, live, test) = (&self.app, &self.workspace.live, &self.workspace.test);
+        let (app, live, test) = (&self.app, self.live(), self.test());
         // Somebody had the number before and was deleted; its event is still in the outbox.
         let before = self.contact("before", PHONE, json!({"optOut": true})).await;
         app.delete(live, &format!("/v1/contacts/{before}")).await.expect(200);
-        app.operator("DELETE", &format!("/workspaces/{}/dnc/{PHONE}", self.workspace.id), &Value::Null)
-            .await
-            .expect(200);
-        let person = self
-            .contact(
-                &format!("ref-{MARK}"),
-                PHONE,
-                json!({"name": format!("Name {MARK}"), "email": format!("{MARK}@example.com")}),
-            )
-            .await;
+        self.operator("DELETE", &format!("/dnc/{PHONE}"), Value::Null).await.expect(200);
+        let named = json!({"name": format!("Name {MARK}"), "email": format!("{MARK}@example.com")});
+        let person = self.contact(&format!("ref-{MARK}"), PHONE, named).await;
         let stranger = self.contact("stranger", STRANGER, json!({"name": "Ravi"})).await;
         self.call(live, &format!("ref-{MARK}"), PHONE).await;
         app.advance(15).await;
@@ -105,14 +89,8 @@ impl Scene {
         app.advance(15).await;
         let (contact, handed) = self.call(live, "stranger", PHONE).await;
         assert_eq!(contact, stranger);
-        let elsewhere = app
-            .post(
-                live,
-                "/v1/calls",
-                &json!({"agentId": self.agent, "toNumber": STRANGER, "variables": {"who": "Ravi"}}),
-            )
-            .await
-            .expect(200);
+        let order = self.world.order(STRANGER, &json!({"variables": {"who": "Ravi"}}));
+        let elsewhere = self.post("/v1/calls", &order).await.expect(200);
         let elsewhere = elsewhere["interactionId"].as_str().unwrap().to_owned();
         app.advance(15).await;
         // A fourth in a day is refused, and listed.
@@ -125,8 +103,7 @@ impl Scene {
         // Live while the person is erased: in both worlds, under the reference of somebody else as well.
         self.call(test, "stranger", PHONE).await;
         self.call(live, &format!("ref-{MARK}"), SECOND).await;
-        let own =
-            app.get(live, "/v1/numbers").await.expect(200)["data"][0]["number"].as_str().unwrap().to_owned();
+        let own = self.own_number().await;
         let caller = Caller {
             to: own,
             from: format!("+91{PHONE}"),
@@ -134,41 +111,31 @@ impl Scene {
             carrier: "main".into(),
         };
         calls::answerable(app.app(), caller).await.unwrap();
-        let tenant = self.workspace.id.parse().unwrap();
-        calls::transferred(app.app(), tenant, elsewhere.parse().unwrap(), format!("+91{PHONE}"))
-            .await
-            .unwrap();
+        let elsewhere_id = elsewhere.parse().unwrap();
+        calls::transferred(app.app(), self.tenant(), elsewhere_id, format!("+91{PHONE}")).await.unwrap();
+        let double_reference = format!("double-{MARK}");
         for (key, world) in [(live, "live"), (test, "test")] {
             self.later(key, "/v1/nudges", &format!("{world}-1"), None, PHONE).await;
             self.later(key, "/v1/nudges", &format!("{world}-2"), None, SECOND).await;
-            self.later(key, "/v1/scheduled-calls", &format!("{world}-1"), Some("stranger"), PHONE).await;
-            self.later(key, "/v1/scheduled-calls", &format!("{world}-2"), None, SECOND).await;
-            self.later(
-                key,
-                "/v1/scheduled-calls",
-                &format!("{world}-3"),
-                Some(&format!("double-{MARK}")),
-                "+919876507654",
-            )
-            .await;
+            let path = "/v1/scheduled-calls";
+            self.later(key, path, &format!("{world}-1"), Some("stranger"), PHONE).await;
+            self.later(key, path, &format!("{world}-2"), None, SECOND).await;
+            let reference = Some(double_reference.as_str());
+            self.later(key, path, &format!("{world}-3"), reference, "+919876507654").await;
         }
-        app.post(live, "/v1/dnc", &json!({"phones": [PHONE], "reason": format!("{MARK} asked")}))
-            .await
-            .expect(200);
+        let asked = json!({"phones": [PHONE], "reason": format!("{MARK} asked")});
+        self.post("/v1/dnc", &asked).await.expect(200);
         assert!(!handed.is_empty());
         People { person, double, stranger, elsewhere }
     }
 
     async fn erase(&self, id: &str) -> Value {
-        self.app
-            .send("POST", &format!("/v1/contacts/{id}/erase"), Some(&self.workspace.live), &[], Bytes::new())
-            .await
-            .data(200)
+        self.world.erase(id).await.data(200)
     }
 
     /// Everything about the person is gone; everything about the stranger is left.
     async fn is_erased(&self, people: &People, answer: &Value) {
-        let (app, live) = (&self.app, &self.workspace.live);
+        let (app, live) = (&self.app, self.live());
         assert_eq!(answer["erased"]["nudgesCancelled"], 4, "{answer}");
         for _ in 0..2 {
             assert_eq!(traces(app, SECRETS).await, Vec::<String>::new());
@@ -192,10 +159,7 @@ impl Scene {
         );
         // The person is still not called: the list holds the keyed hash alone.
         let listed = app.get(live, "/v1/dnc").await.expect(200);
-        assert_eq!(
-            (listed["total"].as_i64(), &listed["data"][0]["phone"], &listed["data"][0]["reason"]),
-            (Some(1), &Value::Null, &json!("[erased]"))
-        );
+        listed.shows(json!({"total": 1, "data[0].phone": null, "data[0].reason": "[erased]"}));
         assert_eq!(app.get(live, "/v1/audit/verify").await.expect(200)["data"]["verified"], true);
     }
 }
@@ -239,7 +203,7 @@ async fn erasing_a_reference_reaches_the_contact_of_its_number() {
 #[tokio::test]
 async fn a_reference_that_many_share_is_not_the_person() {
     let scene = Scene::open().await;
-    let (app, live) = (&scene.app, &scene.workspace.live);
+    let (app, live) = (&scene.app, scene.live());
     let person = scene.contact("person", PHONE, json!({})).await;
     let other = scene.contact("other", STRANGER, json!({})).await;
     let shared = scene.call(live, "switchboard", PHONE).await.0;

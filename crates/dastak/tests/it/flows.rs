@@ -7,19 +7,16 @@ use domain::ids::{Agent, Id};
 use domain::tenant::Tenant;
 use serde_json::{Value, json};
 
-use crate::app::{TestApp, Workspace};
-use crate::world::{self, World};
+use crate::shows::Shows;
+use crate::world::World;
 
-async fn flow(app: &TestApp, workspace: &Workspace, id: &str) -> Value {
-    app.get(&workspace.live, &format!("/v1/agents/{id}/flow")).await.data(200)
+async fn flow(world: &World, id: &str) -> Value {
+    world.data(&format!("/v1/agents/{id}/flow")).await
 }
 
 /// An agent with this prompt; its id.
-async fn agent(app: &TestApp, workspace: &Workspace, prompt: &str) -> String {
-    world::draft_agent(app, workspace, &json!({"systemPrompt": prompt})).await["id"]
-        .as_str()
-        .unwrap()
-        .to_owned()
+async fn agent(world: &World, prompt: &str) -> String {
+    world.draft_agent(&json!({"systemPrompt": prompt})).await["id"].as_str().unwrap().to_owned()
 }
 
 /// A graph that can be published; `label` tells one from another, `x` is a field that a console adds.
@@ -38,26 +35,17 @@ fn save(graph: &Value, base: i64) -> Value {
 #[tokio::test]
 async fn the_one_step_flow_of_a_prompt() {
     let world = World::bare().await;
-    let made = world::draft_agent(
-        &world,
-        &world.workspace,
-        &json!({"systemPrompt": "Remind {{name}} of {{ amount }}.", "toolIds": ["end_call"]}),
-    )
-    .await;
+    let made = world
+        .draft_agent(&json!({"systemPrompt": "Remind {{name}} of {{ amount }}.", "toolIds": ["end_call"]}))
+        .await;
     let id = made["id"].as_str().unwrap();
-    let first = flow(&world, &world.workspace, id).await;
+    let first = flow(&world, id).await;
     let mut keys: Vec<&str> = first.as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
     assert_eq!(keys, ["draft", "draftVersion", "issues", "published"]);
-    assert_eq!(
-        (&first["draftVersion"], &first["issues"], &first["draft"]),
-        (&json!(1), &json!([]), &first["published"])
-    );
+    first.shows(json!({"draftVersion": 1, "issues": [], "draft": first["published"]}));
     let node = &first["draft"]["nodes"][0];
-    assert_eq!(
-        (&node["type"], &node["prompt"], &node["toolIds"]),
-        (&json!("converse"), &made["systemPrompt"], &json!(["end_call"]))
-    );
+    node.shows(json!({"type": "converse", "prompt": made["systemPrompt"], "toolIds": ["end_call"]}));
     let names: Vec<&str> = first["draft"]["variables"]
         .as_array()
         .unwrap()
@@ -69,79 +57,69 @@ async fn the_one_step_flow_of_a_prompt() {
     // A new prompt is a new flow, published at once; so are new tools. Other settings leave the flow alone.
     let path = format!("/v1/agents/{id}");
     world.put(&path, &json!({"systemPrompt": "Greet {{who}}."})).await.expect(200);
-    let second = flow(&world, &world.workspace, id).await;
-    assert_eq!(
-        (&second["draftVersion"], &second["published"]["nodes"][0]["prompt"]),
-        (&json!(2), &json!("Greet {{who}}."))
-    );
-    assert_eq!(
-        (&second["draft"], &second["published"]["variables"][0]["name"]),
-        (&second["published"], &json!("who"))
-    );
+    let second = flow(&world, id).await;
+    second.shows(json!({"draftVersion": 2, "published.nodes[0].prompt": "Greet {{who}}."}));
+    second.shows(json!({"draft": second["published"], "published.variables[0].name": "who"}));
     world
         .put(&path, &json!({"systemPrompt": "Greet {{who}}.", "name": "New", "language": "hi"}))
         .await
         .expect(200);
-    assert_eq!(flow(&world, &world.workspace, id).await, second, "the same prompt is no change");
+    assert_eq!(flow(&world, id).await, second, "the same prompt is no change");
     world.put(&path, &json!({"toolIds": []})).await.expect(200);
-    let third = flow(&world, &world.workspace, id).await;
+    let third = flow(&world, id).await;
     assert_eq!((&third["draftVersion"], &third["published"]["nodes"][0]["toolIds"]), (&json!(3), &json!([])));
 }
 
 #[tokio::test]
 async fn a_draft_is_saved_and_published() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let id = agent(&app, &workspace, "Hello").await;
+    let world = World::bare().await;
+    let id = agent(&world, "Hello").await;
     let path = format!("/v1/agents/{id}/flow");
-    let original = flow(&app, &workspace, &id).await["published"].clone();
-    let saved = app.put(&workspace.live, &path, &save(&graph("one"), 1)).await.expect(200);
+    let original = flow(&world, &id).await["published"].clone();
+    let saved = world.put(&path, &save(&graph("one"), 1)).await.expect(200);
     assert_eq!(saved, json!({"data": {"draftVersion": 2, "issues": []}}));
-    let now = flow(&app, &workspace, &id).await;
+    let now = flow(&world, &id).await;
     assert_eq!(
         now,
         json!({"draft": graph("one"), "draftVersion": 2, "published": original, "issues": []}),
         "kept as it was sent, not live yet"
     );
-    let published = app.post(&workspace.live, &format!("{path}/publish"), &Value::Null).await.expect(200);
-    assert_eq!(
-        published["data"],
-        json!({"draft": graph("one"), "draftVersion": 2, "published": graph("one"), "issues": []})
+    let published = world.post(&format!("{path}/publish"), &Value::Null).await.expect(200);
+    published.shows(
+        json!({"data": {"draft": graph("one"), "draftVersion": 2, "published": graph("one"), "issues": []}}),
     );
-    assert_eq!(flow(&app, &workspace, &id).await, published["data"]);
+    assert_eq!(flow(&world, &id).await, published["data"]);
     // Again, without a change; and a draft after it does not touch what runs.
-    app.post(&workspace.live, &format!("{path}/publish"), &json!({})).await.expect(200);
-    app.put(&workspace.live, &path, &save(&json!({"nodes": []}), 2)).await.expect(200);
-    let now = flow(&app, &workspace, &id).await;
-    assert_eq!(
-        (&now["published"], &now["draftVersion"], &now["issues"][0]["code"]),
-        (&graph("one"), &json!(3), &json!("no_start_node"))
-    );
+    world.post(&format!("{path}/publish"), &json!({})).await.expect(200);
+    world.put(&path, &save(&json!({"nodes": []}), 2)).await.expect(200);
+    let now = flow(&world, &id).await;
+    assert_eq!(now["published"], graph("one"));
+    now.shows(json!({"draftVersion": 3, "issues[0].code": "no_start_node"}));
     for (method, sub) in [("PUT", ""), ("POST", "/publish")] {
-        let answer = app
+        let answer = world
             .send(
                 method,
                 &format!("{path}{sub}"),
-                Some(&workspace.test),
+                Some(world.test()),
                 &[],
                 save(&graph("x"), 3).to_string().into(),
             )
             .await;
-        answer.refused(403, "test_mode_read_only");
+        answer.read_only();
     }
 }
 
 #[tokio::test]
 async fn a_draft_over_another_version_overwrites_nothing() {
     let world = World::bare().await;
-    let id = agent(&world, &world.workspace, "Hello").await;
+    let id = agent(&world, "Hello").await;
     let path = format!("/v1/agents/{id}/flow");
-    let before = flow(&world, &world.workspace, &id).await;
+    let before = flow(&world, &id).await;
     for base in [0, 2, 9_007_199_254_740_991i64] {
         let refused = world.put(&path, &save(&graph("x"), base)).await.refused(409, "flow_conflict");
         assert_eq!(refused["meta"], json!({"draftVersion": 1}));
     }
-    assert_eq!(flow(&world, &world.workspace, &id).await, before);
+    assert_eq!(flow(&world, &id).await, before);
     // The refused draft does not count as an edit.
     world.put(&format!("/v1/agents/{id}"), &json!({"systemPrompt": "Hi"})).await.expect(200);
     world.put(&path, &save(&graph("x"), 1)).await.refused(409, "flow_conflict");
@@ -150,15 +128,15 @@ async fn a_draft_over_another_version_overwrites_nothing() {
 
 #[tokio::test]
 async fn of_concurrent_drafts_one_wins() {
-    let app = Arc::new(TestApp::start().await);
-    let workspace = app.workspace().await;
-    let id = agent(&app, &workspace, "Hello").await;
+    let world = Arc::new(World::bare().await);
+    let id = agent(&world, "Hello").await;
     for base in 1..=5 {
         let mut writers = tokio::task::JoinSet::new();
         for writer in 0..8 {
-            let (app, key, path) = (app.clone(), workspace.live.clone(), format!("/v1/agents/{id}/flow"));
+            let (world, key, path) =
+                (world.clone(), world.workspace.live.clone(), format!("/v1/agents/{id}/flow"));
             writers.spawn(async move {
-                (writer, app.put(&key, &path, &save(&graph(&format!("{base}-{writer}")), base)).await)
+                (writer, world.app.put(&key, &path, &save(&graph(&format!("{base}-{writer}")), base)).await)
             });
         }
         let mut winners = Vec::new();
@@ -170,20 +148,18 @@ async fn of_concurrent_drafts_one_wins() {
             }
         }
         assert_eq!(winners.len(), 1);
-        let now = flow(&app, &workspace, &id).await;
-        assert_eq!(
-            (&now["draftVersion"], &now["draft"]),
-            (&json!(base + 1), &graph(&format!("{base}-{}", winners[0])))
-        );
+        let now = flow(&world, &id).await;
+        now.shows(json!({"draftVersion": base + 1}));
+        assert_eq!(now["draft"], graph(&format!("{base}-{}", winners[0])));
     }
 }
 
 #[tokio::test]
 async fn what_is_not_a_flow_graph_is_refused_with_its_field() {
     let world = World::bare().await;
-    let id = agent(&world, &world.workspace, "Hello").await;
+    let id = agent(&world, "Hello").await;
     let path = format!("/v1/agents/{id}/flow");
-    let before = flow(&world, &world.workspace, &id).await;
+    let before = flow(&world, &id).await;
     let end = |id: usize| json!({"id": id.to_string(), "type": "end"});
     let nodes = |count: usize| (0..count).map(end).collect::<Vec<_>>();
     let huge = "x".repeat(1024 * 1024);
@@ -211,10 +187,10 @@ async fn what_is_not_a_flow_graph_is_refused_with_its_field() {
         (save(&json!({"nodes": [], "variables": [{"name": "a b"}]}), 1), "graph.variables[0].name"),
         (save(&json!({"nodes": [], "x": huge}), 1), "graph"),
     ] {
-        let refused = world.put(&path, &body).await.refused(400, "invalid_request");
+        let refused = world.put(&path, &body).await.invalid();
         assert_eq!(refused["meta"]["field"], field, "{refused}");
     }
-    assert_eq!(flow(&world, &world.workspace, &id).await, before);
+    assert_eq!(flow(&world, &id).await, before);
     let answer = world.put(&path, &save(&json!({"nodes": nodes(500)}), 1)).await.expect(200);
     assert_eq!(answer["data"]["draftVersion"], 2);
 }
@@ -222,7 +198,7 @@ async fn what_is_not_a_flow_graph_is_refused_with_its_field() {
 #[tokio::test]
 async fn errors_keep_a_draft_from_being_published_and_warnings_do_not() {
     let world = World::bare().await;
-    let id = agent(&world, &world.workspace, "Hello").await;
+    let id = agent(&world, "Hello").await;
     let path = format!("/v1/agents/{id}/flow");
     let start = |nodes: Value| json!({"startNodeId": "a", "nodes": nodes});
     let end = json!({"id": "z", "type": "end"});
@@ -284,22 +260,20 @@ async fn errors_keep_a_draft_from_being_published_and_warnings_do_not() {
         let issues = saved["issues"].as_array().unwrap();
         let issue =
             issues.iter().find(|issue| issue["code"] == code).unwrap_or_else(|| panic!("{code}: {saved}"));
-        assert_eq!(
-            (&issue["level"], &issue["nodeId"], saved["draftVersion"].as_i64()),
-            (&json!(level), &node, Some(base))
-        );
+        issue.shows(json!({"level": level, "nodeId": node}));
+        saved.shows(json!({"draftVersion": base}));
         assert!(!issue["message"].as_str().unwrap().is_empty());
-        let before = flow(&world, &world.workspace, &id).await;
+        let before = flow(&world, &id).await;
         assert_eq!(before["issues"], saved["issues"]);
         let published = world.post(&format!("{path}/publish"), &Value::Null).await;
         if level == "error" {
             assert_eq!(published.refused(422, "flow_not_ready")["meta"]["issues"], saved["issues"]);
-            assert_eq!(flow(&world, &world.workspace, &id).await, before);
+            assert_eq!(flow(&world, &id).await, before);
         } else {
             assert_eq!(published.expect(200)["data"]["published"], graph);
         }
     }
-    let chat = world::draft_agent(&world, &world.workspace, &json!({"channel": "chat"})).await;
+    let chat = world.draft_agent(&json!({"channel": "chat"})).await;
     let path = format!("/v1/agents/{}/flow", chat["id"].as_str().unwrap());
     let asks = start(json!([{"id": "a", "type": "document", "label": "PAN", "next": "z"}, end]));
     assert_eq!(world.put(&path, &save(&asks, 1)).await.expect(200)["data"]["issues"], json!([]));
@@ -308,13 +282,13 @@ async fn errors_keep_a_draft_from_being_published_and_warnings_do_not() {
 #[tokio::test]
 async fn an_edited_flow_keeps_the_prompt_from_changing() {
     let world = World::bare().await;
-    let saved = agent(&world, &world.workspace, "Hello").await;
+    let saved = agent(&world, "Hello").await;
     world.put(&format!("/v1/agents/{saved}/flow"), &save(&graph("x"), 1)).await.expect(200);
-    let published = agent(&world, &world.workspace, "Hello").await;
+    let published = agent(&world, "Hello").await;
     world.post(&format!("/v1/agents/{published}/flow/publish"), &Value::Null).await.expect(200);
     for id in [saved, published] {
         let path = format!("/v1/agents/{id}");
-        let before = flow(&world, &world.workspace, &id).await;
+        let before = flow(&world, &id).await;
         world
             .put(&path, &json!({"systemPrompt": "Bye", "name": "Changed"}))
             .await
@@ -324,18 +298,16 @@ async fn an_edited_flow_keeps_the_prompt_from_changing() {
             .put(&path, &json!({"systemPrompt": "Hello", "name": "Other", "toolIds": ["end_call"]}))
             .await
             .expect(200);
-        assert_eq!(
-            (&changed["data"]["name"], &changed["data"]["toolIds"]),
-            (&json!("Other"), &json!(["end_call"]))
-        );
-        assert_eq!(flow(&world, &world.workspace, &id).await, before, "an edited flow is its author's");
+        changed["data"].shows(json!({"name": "Other", "toolIds": ["end_call"]}));
+        assert_eq!(flow(&world, &id).await, before, "an edited flow is its author's");
     }
 }
 
 /// What a placement reads of the flow.
-async fn outbound(app: &TestApp, workspace: &Workspace, id: &str) -> Result<Vec<String>, Failure> {
-    let (tenant, id): (Tenant, Id<Agent>) = (workspace.id.parse().unwrap(), id.parse().unwrap());
-    app.app()
+async fn outbound(world: &World, id: &str) -> Result<Vec<String>, Failure> {
+    let (tenant, id): (Tenant, Id<Agent>) = (world.tenant(), id.parse().unwrap());
+    world
+        .app()
         .store
         .of(tenant)
         .read(move |tx| {
@@ -351,34 +323,26 @@ async fn outbound(app: &TestApp, workspace: &Workspace, id: &str) -> Result<Vec<
 #[tokio::test]
 async fn only_a_published_outbound_call_agent_with_a_ready_flow_places_calls() {
     let world = World::bare().await;
-    let draft = agent(&world, &world.workspace, "Hello").await;
-    let draft_chat = world::draft_agent(&world, &world.workspace, &json!({"channel": "chat"})).await["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let chat = world::agent(&world, &world.workspace, &json!({"channel": "chat"})).await;
-    let inbound = world::agent(&world, &world.workspace, &json!({"direction": "inbound"})).await;
+    let draft = agent(&world, "Hello").await;
+    let draft_chat = world.draft_agent(&json!({"channel": "chat"})).await["id"].as_str().unwrap().to_owned();
+    let chat = world.agent(&json!({"channel": "chat"})).await;
+    let inbound = world.agent(&json!({"direction": "inbound"})).await;
     for (id, code) in [
         (&draft, "agent_not_published"),
         (&draft_chat, "agent_not_published"),
         (&chat, "agent_not_call"),
         (&inbound, "agent_not_outbound"),
     ] {
-        let error = outbound(&world, &world.workspace, id).await.unwrap_err().error;
+        let error = outbound(&world, id).await.unwrap_err().error;
         assert_eq!((error.status, error.code), (422, code));
     }
     let tools = format!("/workspaces/{}/tools", world.workspace.id);
     let tool = json!({"type": "webhook", "name": "x", "config": {"url": "https://crm.example.com/"}});
     let tool = world.app.operator("POST", &tools, &tool).await.id(201);
-    let ready = world::agent(
-        &world,
-        &world.workspace,
-        &json!({"systemPrompt": "Hi {{name}} of {{city}}", "toolIds": [tool]}),
-    )
-    .await;
-    assert_eq!(outbound(&world, &world.workspace, &ready).await.unwrap(), ["name", "city"]);
+    let ready = world.agent(&json!({"systemPrompt": "Hi {{name}} of {{city}}", "toolIds": [tool]})).await;
+    assert_eq!(outbound(&world, &ready).await.unwrap(), ["name", "city"]);
     world.app.operator("DELETE", &format!("{tools}/{tool}"), &Value::Null).await.expect(200);
-    let failure = outbound(&world, &world.workspace, &ready).await.unwrap_err();
+    let failure = outbound(&world, &ready).await.unwrap_err();
     assert_eq!((failure.error.status, failure.error.code), (422, "flow_not_ready"));
     assert_eq!(failure.meta.unwrap()["issues"][0]["code"], "unknown_tool");
 }

@@ -14,9 +14,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::app::{TestApp, Workspace};
-use crate::world::{self, World};
-use crate::{cloud, streams};
+use crate::app::TestApp;
+use crate::cloud;
+use crate::world::World;
 
 /// Ends a test that would otherwise never end.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -102,145 +102,145 @@ async fn who_is_not_known_sends_headers_only() {
 
 #[tokio::test]
 async fn bodies_in_work_are_bounded_for_each_and_for_all() {
-    let app = TestApp::start_with(|config| {
+    let world = World::bare_with(|config| {
         (config.limits.bodies_per_client, config.limits.bodies) = (6_000_000, 8_000_000);
     })
     .await;
-    let (mine, other) = (app.workspace().await, app.workspace().await);
-    let mut slow = connect(&app).await;
-    slow.write_all(head("POST", "/v1/calls", Some(&mine.live), &length(FIVE_MB)).as_bytes()).await.unwrap();
+    let other = world.neighbour().await;
+    let mut slow = connect(&world).await;
+    slow.write_all(head("POST", "/v1/calls", Some(world.live()), &length(FIVE_MB)).as_bytes()).await.unwrap();
     // What was announced does not count; what has arrived does.
     slow.write_all(&vec![b' '; FIVE_MB - 1]).await.unwrap();
-    until("the body is in work", || app.app().shares.bodies.taken() == FIVE_MB - 1).await;
+    until("the body is in work", || world.app().shares.bodies.taken() == FIVE_MB - 1).await;
     let large = Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(FIVE_MB)));
     let send = |key: &str, body: Bytes| {
-        let (app, key) = (&app, key.to_owned());
-        async move { app.send("POST", "/v1/calls", Some(&key), &[], body).await }
+        let (world, key) = (&world, key.to_owned());
+        async move { world.send("POST", "/v1/calls", Some(&key), &[], body).await }
     };
-    send(&mine.live, large.clone()).await.refused(429, "rate_limited");
-    send(&other.live, large.clone()).await.refused(503, "unavailable");
-    for key in [&mine.live, &other.live] {
-        send(key, Bytes::from_static(b"{}")).await.refused(400, "invalid_request");
+    send(world.live(), large.clone()).await.refused(429, "rate_limited");
+    send(other.live(), large.clone()).await.refused(503, "unavailable");
+    for key in [world.live(), other.live()] {
+        send(key, Bytes::from_static(b"{}")).await.invalid();
     }
     drop(slow);
-    until("what was held is given back", || app.app().shares.bodies.taken() == 0).await;
-    send(&mine.live, large).await.refused(400, "invalid_request");
-    assert_eq!(app.app().shares.bodies.taken(), 0);
+    until("what was held is given back", || world.app().shares.bodies.taken() == 0).await;
+    send(world.live(), large).await.invalid();
+    assert_eq!(world.app().shares.bodies.taken(), 0);
 }
 
 /// Who knows the address of a hook or the token of a form holds nobody's bodies up: not by announcing, and by sending only
 /// within bounds of their own.
 #[tokio::test]
 async fn strangers_at_the_address_of_a_stream_hold_nobody_up() {
-    let app = TestApp::start_with(|config| config.limits.bodies = 8_000_000).await;
-    let (mine, other) = (app.workspace().await, app.workspace().await);
-    let made = streams::webhook(&app, &mine).await;
+    let world = World::bare_with(|config| config.limits.bodies = 8_000_000).await;
+    let other = world.neighbour().await;
+    let made = world.webhook_stream().await;
     let token = made["token"].as_str().unwrap();
     let address = &*format!("/ingest/streams/{}", made["id"].as_str().unwrap());
     let mut silent = Vec::new();
     for sent in [0, 0, 0, 0, 0, 0, 0, 0, FIVE_MB - 1] {
-        let mut socket = connect(&app).await;
+        let mut socket = connect(&world).await;
         socket.write_all(head("POST", address, Some(token), &length(FIVE_MB)).as_bytes()).await.unwrap();
         socket.write_all(&vec![b' '; sent]).await.unwrap();
         silent.push(socket);
     }
-    until("what was sent has arrived", || app.app().shares.bodies.taken() == FIVE_MB - 1).await;
+    until("what was sent has arrived", || world.app().shares.bodies.taken() == FIVE_MB - 1).await;
     // The network of the strangers has no more than 6 MB; the key of the workspace has its own part.
     let large = Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(2_000_000)));
     let send = |path: &str, key: &str, body: Bytes| {
-        let (app, path, key) = (&app, path.to_owned(), key.to_owned());
-        async move { app.send("POST", &path, Some(&key), &[], body).await }
+        let (world, path, key) = (&world, path.to_owned(), key.to_owned());
+        async move { world.send("POST", &path, Some(&key), &[], body).await }
     };
     send(address, token, large.clone()).await.refused(429, "rate_limited");
-    send("/v1/calls", &mine.live, large.clone()).await.refused(400, "invalid_request");
+    send("/v1/calls", world.live(), large.clone()).await.invalid();
     // With all bodies taken, each workspace still has a megabyte.
-    let mut greedy = connect(&app).await;
+    let mut greedy = connect(&world).await;
     let sent = 8_000_000 - (FIVE_MB - 1);
-    greedy.write_all(head("POST", "/v1/calls", Some(&mine.live), &length(FIVE_MB)).as_bytes()).await.unwrap();
+    greedy
+        .write_all(head("POST", "/v1/calls", Some(world.live()), &length(FIVE_MB)).as_bytes())
+        .await
+        .unwrap();
     greedy.write_all(&vec![b' '; sent]).await.unwrap();
-    until("all is taken", || app.app().shares.bodies.taken() == 8_000_000).await;
-    send("/v1/calls", &other.live, large).await.refused(503, "unavailable");
+    until("all is taken", || world.app().shares.bodies.taken() == 8_000_000).await;
+    send("/v1/calls", other.live(), large).await.refused(503, "unavailable");
     let small = Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(900_000)));
-    send("/v1/calls", &other.live, small).await.refused(400, "invalid_request");
+    send("/v1/calls", other.live(), small).await.invalid();
     drop((silent, greedy));
-    until("what was held is given back", || app.app().shares.bodies.taken() == 0).await;
+    until("what was held is given back", || world.app().shares.bodies.taken() == 0).await;
 }
 
 /// The same at the address to which a provider sends notifications: a stranger may know it, and has no signature.
 #[tokio::test]
 async fn strangers_at_the_address_of_a_hook_hold_nobody_up() {
     const THREE_MB: usize = 3_000_000;
-    let (app, _cloud) = cloud::start_with(|config| config.limits.bodies = 8_000_000).await;
-    let (mine, other) = (app.workspace().await, app.workspace().await);
-    let address = cloud::connect(&app, &mine.id).await;
+    let (world, _cloud) = cloud::start_with(|config| config.limits.bodies = 8_000_000).await;
+    let other = world.neighbour().await;
+    let address = world.connect_cloud().await;
     let mut silent = Vec::new();
     for sent in [0, 0, 0, 0, 0, 0, 0, 0, THREE_MB - 1, THREE_MB - 1] {
-        let mut socket = connect(&app).await;
+        let mut socket = connect(&world).await;
         socket.write_all(head("POST", &address, None, &length(THREE_MB)).as_bytes()).await.unwrap();
         socket.write_all(&vec![b' '; sent]).await.unwrap();
         silent.push(socket);
     }
-    until("what was sent has arrived", || app.app().shares.bodies.taken() == 2 * (THREE_MB - 1)).await;
+    until("what was sent has arrived", || world.app().shares.bodies.taken() == 2 * (THREE_MB - 1)).await;
     let large = |bytes: usize| Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(bytes)));
-    app.send("POST", &address, None, &[], large(400_000)).await.refused(429, "rate_limited");
-    for workspace in [&mine, &other] {
-        app.send("POST", "/v1/calls", Some(&workspace.live), &[], large(1_500_000))
-            .await
-            .refused(400, "invalid_request");
+    world.send("POST", &address, None, &[], large(400_000)).await.refused(429, "rate_limited");
+    for key in [world.live(), other.live()] {
+        world.send("POST", "/v1/calls", Some(key), &[], large(1_500_000)).await.invalid();
     }
     drop(silent);
-    until("what was held is given back", || app.app().shares.bodies.taken() == 0).await;
-    app.send("POST", &address, None, &[], large(400_000)).await.refused(401, "unauthorized");
+    until("what was held is given back", || world.app().shares.bodies.taken() == 0).await;
+    world.send("POST", &address, None, &[], large(400_000)).await.refused(401, "unauthorized");
 }
 
 /// A bounded number of pages is read at once, for each workspace and in all; a long poll holds no turn while it waits.
 #[tokio::test]
 async fn answers_are_read_in_turns() {
-    let app = TestApp::start().await;
-    let (mine, other) = (app.workspace().await, app.workspace().await);
-    let client = |workspace: &Workspace| Client::Workspace(workspace.id.parse().unwrap());
-    let reading = &app.app().shares.reading;
-    let mut listening = connect(&app).await;
-    let request = head("GET", "/v1/events?wait=25", Some(&mine.live), "");
+    let world = World::bare().await;
+    let other = world.neighbour().await;
+    let client = Client::Workspace(world.tenant());
+    let reading = &world.app().shares.reading;
+    let mut listening = connect(&world).await;
+    let request = head("GET", "/v1/events?wait=25", Some(world.live()), "");
     listening.write_all(request.as_bytes()).await.unwrap();
-    let tenant = mine.id.parse().unwrap();
-    until("it waits", || app.app().webhooks.readers.waiting_of(tenant, Mode::Live) == 1).await;
-    until("without a turn", || reading.present(&client(&mine)) == 0).await;
+    let tenant = world.tenant();
+    until("it waits", || world.app().webhooks.readers.waiting_of(tenant, Mode::Live) == 1).await;
+    until("without a turn", || reading.present(&client) == 0).await;
     // Four pages of the workspace are being read.
     let mut turns = Vec::new();
     for _ in 0..4 {
-        turns.push(reading.take(client(&mine), PATIENCE).await.expect("a turn"));
+        turns.push(reading.take(client, PATIENCE).await.expect("a turn"));
     }
-    let waiting = app.get(&mine.live, "/v1/contacts");
+    let waiting = world.fetch("/v1/contacts");
     let free = async {
         // The listener may look once more meanwhile, and wait behind it.
-        until("it waits for its turn", || reading.present(&client(&mine)) >= 5).await;
+        until("it waits for its turn", || reading.present(&client) >= 5).await;
         // Nobody else does, and what changes something does not.
-        app.get(&other.live, "/v1/contacts").await.expect(200);
+        other.get("/v1/contacts").await;
         let body = json!({"externalRef": "a", "phone": "9812345678"});
-        app.post(&mine.live, "/v1/contacts", &body).await.expect(201);
+        world.post("/v1/contacts", &body).await.expect(201);
         drop(turns);
     };
     let (page, ()) = tokio::join!(waiting, free);
     assert_eq!(page.expect(200)["data"].as_array().unwrap().len(), 1, "it was read afterwards");
-    until("every turn is given back", || reading.present(&client(&mine)) == 0).await;
+    until("every turn is given back", || reading.present(&client) == 0).await;
 }
 
 /// A body may begin with a byte order mark, as other bytes of the same text do.
 #[tokio::test]
 async fn a_body_may_begin_with_a_byte_order_mark() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Hello"})).await;
+    let world = World::bare().await;
+    let agent = world.agent(&json!({"systemPrompt": "Hello"})).await;
     let order = json!({"agentId": agent, "toNumber": "+919876543210"});
     let marked = |times: usize, body: &Value| Bytes::from(format!("{}{body}", "\u{FEFF}".repeat(times)));
     let place =
-        |body: Bytes| app.send("POST", "/v1/calls", Some(&workspace.test), &[("idempotency-key", "a")], body);
+        |body: Bytes| world.send("POST", "/v1/calls", Some(world.test()), &[("idempotency-key", "a")], body);
     let placed = place(marked(1, &order)).await.expect(200);
     let repeated = place(marked(0, &order)).await.expect(200);
     assert_eq!(placed["interactionId"], repeated["interactionId"], "it is the same request");
     for body in [marked(2, &order), marked(1, &json!(null)).slice(..3)] {
-        app.send("POST", "/v1/calls", Some(&workspace.test), &[], body).await.refused(400, "malformed_json");
+        world.send("POST", "/v1/calls", Some(world.test()), &[], body).await.refused(400, "malformed_json");
     }
 }
 
@@ -248,13 +248,13 @@ async fn a_body_may_begin_with_a_byte_order_mark() {
 #[tokio::test]
 async fn answers_that_nobody_reads_are_bounded() {
     // None of them is closed for being unread, however slow the machine is.
-    let app = TestApp::start_with(|config| config.limits.answer_time = 10 * PATIENCE).await;
-    let (mine, other) = (app.workspace().await, app.workspace().await);
-    many_events(&app, &mine, 40).await;
+    let world = World::bare_with(|config| config.limits.answer_time = 10 * PATIENCE).await;
+    let other = world.neighbour().await;
+    many_events(&world, 40).await;
     // A page ends after 4 MB although a hundred events are asked for, and the cursor goes on.
     let (mut after, mut seen, mut pages) = ("start".to_owned(), 0, 0);
     while seen < 40 {
-        let page = app.get(&mine.live, &format!("/v1/events?after={after}&limit=100")).await;
+        let page = world.fetch(&format!("/v1/events?after={after}&limit=100")).await;
         assert!(page.text.len() <= 4 << 20, "{} bytes", page.text.len());
         let page = page.expect(200);
         assert!(page["data"].as_array().is_some_and(|events| !events.is_empty()));
@@ -263,11 +263,11 @@ async fn answers_that_nobody_reads_are_bounded() {
         pages += 1;
     }
     assert_eq!((seen, pages > 2), (40, true));
-    let most = app.app().config.limits.answers_per_client;
+    let most = world.app().config.limits.answers_per_client;
     let mut idle = Vec::new();
     for _ in 0..6 {
-        let mut socket = connect_narrow(&app).await;
-        let request = head("GET", "/v1/events?after=start&limit=100", Some(&mine.live), "");
+        let mut socket = connect_narrow(&world).await;
+        let request = head("GET", "/v1/events?after=start&limit=100", Some(world.live()), "");
         socket.write_all(request.as_bytes()).await.unwrap();
         let mut line = [0; 12];
         timeout(PATIENCE, socket.read_exact(&mut line)).await.expect("an answer").expect("its first bytes");
@@ -276,19 +276,19 @@ async fn answers_that_nobody_reads_are_bounded() {
     let given = idle.iter().filter(|(_, status)| status == "200").count();
     assert!(idle.iter().all(|(_, status)| status == "200" || status == "429"));
     assert!((3..=4).contains(&given), "{given} of 6 were given");
-    let taken = app.app().shares.answers.taken_by(&Client::Workspace(mine.id.parse().unwrap()));
+    let taken = world.app().shares.answers.taken_by(&Client::Workspace(world.tenant()));
     assert!(taken <= most && taken > most / 2, "{taken}");
     // Small answers are given, and others read on.
-    app.get(&mine.live, "/v1/me").await.expect(200);
-    app.get(&other.live, "/v1/events?after=start").await.expect(200);
+    world.get("/v1/me").await;
+    other.get("/v1/events?after=start").await;
     drop(idle);
-    until("they are given back", || app.app().shares.answers.taken() == 0).await;
-    app.get(&mine.live, "/v1/events?after=start&limit=100").await.expect(200);
+    until("they are given back", || world.app().shares.answers.taken() == 0).await;
+    world.get("/v1/events?after=start&limit=100").await;
 }
 
 /// Events of 256 KB each.
-async fn many_events(app: &TestApp, workspace: &Workspace, count: usize) {
-    let (inner, tenant) = (app.app().clone(), workspace.id.parse().unwrap());
+async fn many_events(world: &World, count: usize) {
+    let (inner, tenant) = (world.app().clone(), world.tenant());
     for _ in 0..count {
         let context = inner.context();
         let metadata = json!({"words": "w".repeat(256 << 10)});
@@ -332,23 +332,19 @@ async fn what_is_no_http_is_answered_like_everything_else() {
 /// A full disk is seen coming: what would store something is refused, what reads and what removes is not.
 #[tokio::test]
 async fn with_too_little_room_on_the_disk_nothing_new_is_stored() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let body = json!({"externalRef": "a", "phone": "9812345678"});
-    let made = app.post(&workspace.live, "/v1/contacts", &body).await.expect(201);
-    let app = app.restart_with(|config| config.limits.disk_reserve = u64::MAX).await;
-    let refused =
-        app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "b", "phone": "9812345679"})).await;
+    let made = world.post("/v1/contacts", &body).await.expect(201);
+    let world = world.restart_with(|config| config.limits.disk_reserve = u64::MAX).await;
+    let refused = world.post("/v1/contacts", &json!({"externalRef": "b", "phone": "9812345679"})).await;
     assert_eq!(refused.header("retry-after"), Some("60"));
     assert!(refused.refused(503, "unavailable")["error"].as_str().unwrap().contains("disk"));
-    let listed = app.get(&workspace.live, "/v1/contacts").await.expect(200);
+    let listed = world.get("/v1/contacts").await;
     assert_eq!(listed["data"].as_array().unwrap().len(), 1);
     let path = format!("/v1/contacts/{}", made["data"]["id"].as_str().unwrap());
-    app.delete(&workspace.live, &path).await.expect(200);
-    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &json!({"suspended": false}))
-        .await
-        .expect(200);
-    let figures = app.get(&app.operator_token, "/metrics").await.text;
+    world.delete(&path).await.expect(200);
+    world.change(&json!({"suspended": false})).await;
+    let figures = world.app.get(&world.operator_token, "/metrics").await.text;
     assert!(figures.contains("dastak_disk_free_bytes") && figures.contains("dastak_disk_size_bytes"));
 }
 
@@ -458,13 +454,12 @@ async fn figures_are_for_who_may_see_them() {
 
 #[tokio::test]
 async fn variables_and_warnings_have_ceilings() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Hello"})).await;
+    let world = World::bare().await;
+    let agent = world.agent(&json!({"systemPrompt": "Hello"})).await;
     let place = |variables: Value| {
-        let (app, key) = (&app, &workspace.test);
+        let (world, key) = (&world, world.test());
         let body = json!({"agentId": agent, "toNumber": "+919876543210", "variables": variables});
-        async move { app.post(key, "/v1/calls", &body).await }
+        async move { world.app.post(key, "/v1/calls", &body).await }
     };
     let named = |count: usize| {
         Value::Object(
@@ -479,31 +474,29 @@ async fn variables_and_warnings_have_ceilings() {
     assert_eq!(refused["meta"], json!({"key": "no name 500", "field": "variables.no name 500"}));
     place(json!({"a": "x".repeat(40_000), "b": "x".repeat(40_000)})).await.refused(400, "invalid_variables");
     place(named(150_000)).await.refused(400, "invalid_variables");
-    let calls = app.get(&workspace.test, "/v1/calls").await.expect(200);
+    let calls = world.app.get(world.test(), "/v1/calls").await.expect(200);
     assert_eq!(calls["data"].as_array().unwrap().len(), 1, "what is refused changes nothing");
     let deep = format!("{{\"variables\": {}", "[".repeat(FIVE_MB - 100));
-    app.send("POST", "/v1/calls", Some(&workspace.test), &[], deep.into())
+    world
+        .send("POST", "/v1/calls", Some(world.test()), &[], deep.into())
         .await
         .refused(400, "malformed_json");
 }
 
 #[tokio::test]
 async fn a_call_is_placed_without_reading_the_flow() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Hello {{name}}"})).await;
+    let world = World::bare().await;
+    let agent = world.agent(&json!({"systemPrompt": "Hello {{name}}"})).await;
     // From here on reading the graph fails, inside a transaction or outside.
-    let store = app.app().store.clone();
+    let store = world.app().store.clone();
     let broken = store.tx(|tx| tx.exec("update flows set graph = 'no graph'", &[])).await.unwrap();
     assert_eq!(broken, 1);
     let body = json!({"agentId": agent, "toNumber": "+919876543210"});
-    app.post(&workspace.test, "/v1/calls", &body).await.refused(422, "missing_required_variables");
+    world.app.post(world.test(), "/v1/calls", &body).await.refused(422, "missing_required_variables");
     let body = json!({"agentId": agent, "toNumber": "+919876543210", "variables": {"name": "Asha"}});
-    app.post(&workspace.test, "/v1/calls", &body).await.expect(200);
-    app.post(&workspace.live, &format!("/v1/agents/{agent}/status"), &json!({"status": "active"}))
-        .await
-        .expect(200);
-    app.get(&workspace.live, &format!("/v1/agents/{agent}/flow")).await.refused(500, "internal_error");
+    world.app.post(world.test(), "/v1/calls", &body).await.expect(200);
+    world.set_agent(&agent, "active").await.expect(200);
+    world.fetch(&format!("/v1/agents/{agent}/flow")).await.refused(500, "internal_error");
 }
 
 #[tokio::test]
@@ -525,21 +518,21 @@ async fn guessing_keys_costs_the_store_a_bounded_number_of_looks() {
 
 #[tokio::test]
 async fn requests_that_wait_for_events_are_bounded() {
-    let app = TestApp::start().await;
-    let (mine, other) = (app.workspace().await, app.workspace().await);
+    let world = World::bare().await;
+    let other = world.neighbour().await;
     let mut waiting = Vec::new();
-    let tenant = mine.id.parse().unwrap();
+    let tenant = world.tenant();
     for number in 1..=32 {
-        let mut socket = connect(&app).await;
-        socket.write_all(head("GET", "/v1/events?wait=25", Some(&mine.live), "").as_bytes()).await.unwrap();
+        let mut socket = connect(&world).await;
+        socket.write_all(head("GET", "/v1/events?wait=25", Some(world.live()), "").as_bytes()).await.unwrap();
         waiting.push(socket);
-        until("it waits", || app.app().webhooks.readers.waiting_of(tenant, Mode::Live) == number).await;
+        until("it waits", || world.app().webhooks.readers.waiting_of(tenant, Mode::Live) == number).await;
     }
-    app.get(&mine.live, "/v1/events?wait=1").await.refused(429, "rate_limited");
-    app.get(&mine.live, "/v1/events").await.expect(200);
-    app.get(&other.live, "/v1/events?wait=1").await.expect(200);
+    world.fetch("/v1/events?wait=1").await.refused(429, "rate_limited");
+    world.get("/v1/events").await;
+    other.get("/v1/events?wait=1").await;
     drop(waiting);
-    until("they have gone", || app.app().webhooks.readers.waiting_of(tenant, Mode::Live) == 0).await;
+    until("they have gone", || world.app().webhooks.readers.waiting_of(tenant, Mode::Live) == 0).await;
 }
 
 #[tokio::test]

@@ -3,42 +3,46 @@
 use serde_json::{Value, json};
 
 use crate::app::{Answer, TestApp};
+use crate::world::World;
 
-async fn top_up(app: &TestApp, workspace: &str, key: &str, amount: i64) -> Answer {
-    let path = format!("/operator/v1/workspaces/{workspace}/wallet/entries");
-    let body = json!({"kind": "topup", "amountMinor": amount, "reference": "pay_1"});
-    app.post_with(&app.operator_token, &path, &[("idempotency-key", key)], &body).await
+/// The path of the workspace's wallet in the operator API.
+fn entries_of(world: &World) -> String {
+    format!("/operator/v1/workspaces/{}/wallet/entries", world.workspace.id)
 }
 
-async fn entries(app: &TestApp, workspace: &str) -> i64 {
-    app.operator("GET", &format!("/workspaces/{workspace}/wallet/entries"), &Value::Null).await.expect(200)["total"].as_i64().unwrap()
+async fn top_up(world: &World, key: &str, amount: i64) -> Answer {
+    let body = json!({"kind": "topup", "amountMinor": amount, "reference": "pay_1"});
+    let headers = [("idempotency-key", key)];
+    world.post_with(&world.operator_token, &entries_of(world), &headers, &body).await
+}
+
+async fn entries(world: &World) -> i64 {
+    world.operator("GET", "/wallet/entries", Value::Null).await.expect(200)["total"].as_i64().unwrap()
 }
 
 #[tokio::test]
 async fn the_same_request_gets_the_first_answer() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await.id;
-    let first = top_up(&app, &workspace, "k1", 100).await;
+    let world = World::bare().await;
+    let first = top_up(&world, "k1", 100).await;
     assert_eq!(first.header("idempotent-replayed"), None);
-    let again = top_up(&app, &workspace, "k1", 100).await;
+    let again = top_up(&world, "k1", 100).await;
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     assert_eq!((again.status, &again.text), (first.status, &first.text));
-    top_up(&app, &workspace, "k1", 101).await.refused(422, "idempotency_key_reused");
-    top_up(&app, &workspace, "k2", 100).await.expect(201);
-    assert_eq!(entries(&app, &workspace).await, 3);
-    app.advance(24 * 3600 + 1).await;
-    top_up(&app, &workspace, "k1", 101).await.expect(201);
+    top_up(&world, "k1", 101).await.refused(422, "idempotency_key_reused");
+    top_up(&world, "k2", 100).await.expect(201);
+    assert_eq!(entries(&world).await, 3);
+    world.advance(24 * 3600 + 1).await;
+    top_up(&world, "k1", 101).await.expect(201);
 }
 
 /// What a body says is compared, not how it is written.
 #[tokio::test]
 async fn the_order_of_names_and_white_space_do_not_matter() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await.id;
-    let path = format!("/operator/v1/workspaces/{workspace}/wallet/entries");
+    let world = World::bare().await;
+    let path = entries_of(&world);
     let send = async |body: &'static str| {
-        let (token, body) = (app.operator_token.clone(), bytes::Bytes::from_static(body.as_bytes()));
-        app.send("POST", &path, Some(&token), &[("idempotency-key", "k")], body).await
+        let (token, body) = (world.operator_token.clone(), bytes::Bytes::from_static(body.as_bytes()));
+        world.send("POST", &path, Some(&token), &[("idempotency-key", "k")], body).await
     };
     let first = send(r#"{"kind":"topup","amountMinor":100,"reference":"pay_1"}"#).await;
     let again = send(r#"{ "reference": "pay_1",  "amountMinor": 100, "kind": "topup" }"#).await;
@@ -50,35 +54,28 @@ async fn the_order_of_names_and_white_space_do_not_matter() {
 
 #[tokio::test]
 async fn a_refusal_frees_the_key() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await.id;
-    let path = format!("/operator/v1/workspaces/{workspace}/wallet/entries");
+    let world = World::bare().await;
+    let path = entries_of(&world);
     let body = json!({"kind": "adjustment", "amountMinor": -2_000_000, "reference": "r"});
-    app.post_with(&app.operator_token, &path, &[("idempotency-key", "k")], &body)
-        .await
-        .refused(409, "conflict");
-    top_up(&app, &workspace, "k", 5_000_000).await.expect(201);
+    world.post_with(&world.operator_token, &path, &[("idempotency-key", "k")], &body).await.conflict();
+    top_up(&world, "k", 5_000_000).await.expect(201);
 }
 
 #[tokio::test]
 async fn wrong_keys_are_refused() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await.id;
-    top_up(&app, &workspace, &"x".repeat(256), 100).await.refused(400, "invalid_idempotency_key");
-    top_up(&app, &workspace, " ", 100).await.refused(400, "invalid_idempotency_key");
-    top_up(&app, &workspace, &"x".repeat(255), 100).await.expect(201);
+    let world = World::bare().await;
+    top_up(&world, &"x".repeat(256), 100).await.refused(400, "invalid_idempotency_key");
+    top_up(&world, " ", 100).await.refused(400, "invalid_idempotency_key");
+    top_up(&world, &"x".repeat(255), 100).await.expect(201);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn identical_requests_at_the_same_instant_create_one_thing() {
-    let app = std::sync::Arc::new(TestApp::start().await);
-    let workspace = app.workspace().await.id;
+    let world = std::sync::Arc::new(World::bare().await);
     let mut tasks = Vec::new();
     for number in 0..60 {
-        let (app, workspace) = (app.clone(), workspace.clone());
-        tasks.push(tokio::spawn(async move {
-            top_up(&app, &workspace, &format!("key{}", number % 3), 100).await
-        }));
+        let world = world.clone();
+        tasks.push(tokio::spawn(async move { top_up(&world, &format!("key{}", number % 3), 100).await }));
     }
     let mut bodies = std::collections::BTreeSet::new();
     for task in tasks {
@@ -88,7 +85,7 @@ async fn identical_requests_at_the_same_instant_create_one_thing() {
             _ => drop(answer.refused(409, "idempotency_in_progress")),
         }
     }
-    assert_eq!((bodies.len(), entries(&app, &workspace).await), (3, 4));
+    assert_eq!((bodies.len(), entries(&world).await), (3, 4));
 }
 
 /// A request with an external effect holds its key under a lease: a crash frees the key, an unknown outcome

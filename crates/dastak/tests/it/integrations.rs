@@ -2,21 +2,25 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{Answer, TestApp};
+use crate::app::Answer;
 use crate::fakes::credentials;
+use crate::shows::Shows;
+use crate::world::World;
 
-pub async fn connect(app: &TestApp, workspace: &str, body: &Value) -> Answer {
-    app.operator("POST", &format!("/workspaces/{workspace}/integrations"), body).await
+impl World {
+    /// Connects an account.
+    pub async fn connect(&self, body: &Value) -> Answer {
+        self.operator("POST", "/integrations", body.clone()).await
+    }
 }
 
-async fn list(app: &TestApp, workspace: &str) -> Value {
-    app.operator("GET", &format!("/workspaces/{workspace}/integrations"), &Value::Null).await.data(200)
+async fn list(world: &World) -> Value {
+    world.operator("GET", "/integrations", Value::Null).await.data(200)
 }
 
 #[tokio::test]
 async fn accounts_of_every_system_are_connected_and_never_shown() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await.id;
+    let world = World::bare().await;
     let mut shop = credentials();
     shop["shop"] = json!("acme");
     let mut made = Vec::new();
@@ -29,31 +33,26 @@ async fn accounts_of_every_system_are_connected_and_never_shown() {
         ("shopify", shop),
         ("google_sheets", credentials()),
     ] {
-        let answer =
-            connect(&app, &workspace, &json!({"provider": provider, "credentials": credentials})).await;
+        let answer = world.connect(&json!({"provider": provider, "credentials": credentials})).await;
         assert!(!answer.text.contains("hush"), "{}", answer.text);
         let data = answer.data(201);
-        assert_eq!(
-            (&data["provider"], &data["status"], &data["lastError"], &data["push"]),
-            (&json!(provider), &json!("active"), &Value::Null, &Value::Null)
-        );
+        data.shows(json!({"provider": provider, "status": "active", "lastError": null, "push": null}));
         assert!(data["id"].as_str().unwrap().starts_with("int_"));
         made.push(data);
     }
     made.reverse();
-    assert_eq!(list(&app, &workspace).await, json!(made), "newest first");
+    assert_eq!(list(&world).await, json!(made), "newest first");
     // Neither the store nor the operator log has them.
-    let tenant = workspace.parse().unwrap();
-    let rows = app.app().store.of(tenant).read(store::integrations::list).await.unwrap();
+    let tenant = world.tenant();
+    let rows = world.app().store.of(tenant).read(store::integrations::list).await.unwrap();
     assert!(rows.iter().all(|row| !format!("{row:?}").contains("hush")));
-    let log = app.operator("GET", "/log?limit=100", &Value::Null).await.expect(200).to_string();
+    let log = world.app.operator("GET", "/log?limit=100", &Value::Null).await.expect(200).to_string();
     assert!(log.contains("createIntegration") && !log.contains("hush"), "{log}");
 }
 
 #[tokio::test]
 async fn what_is_wrong_with_an_account_is_named_and_nothing_is_stored() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await.id;
+    let world = World::bare().await;
     let whole = credentials();
     for (body, field) in [
         (json!({"credentials": whole}), "provider"),
@@ -83,55 +82,52 @@ async fn what_is_wrong_with_an_account_is_named_and_nothing_is_stored() {
         (json!({"provider": "google_sheets", "credentials": whole, "push": {}}), "push"),
         (json!({"provider": "hubspot", "credentials": whole, "push": {"calls": "some"}}), "push.calls"),
     ] {
-        let answer = connect(&app, &workspace, &body).await;
+        let answer = world.connect(&body).await;
         let meta = answer.json["meta"]["field"].clone();
-        answer.refused(400, "invalid_request");
+        answer.invalid();
         assert_eq!(meta, field, "{body}");
     }
-    assert_eq!(list(&app, &workspace).await, json!([]));
-    connect(&app, "ws_00000000000000000000000000", &json!({"provider": "hubspot", "credentials": whole}))
-        .await
-        .refused(404, "not_found");
+    assert_eq!(list(&world).await, json!([]));
+    let (nobody, body) =
+        ("ws_00000000000000000000000000", json!({"provider": "hubspot", "credentials": whole}));
+    world.app.operator("POST", &format!("/workspaces/{nobody}/integrations"), &body).await.not_found();
 }
 
 #[tokio::test]
 async fn an_account_is_changed_and_disconnected_in_its_own_workspace_only() {
-    let app = TestApp::start().await;
-    let (workspace, neighbour) = (app.workspace().await.id, app.workspace().await.id);
-    let made =
-        connect(&app, &workspace, &json!({"provider": "hubspot", "credentials": credentials(), "push": {}}))
-            .await;
-    let made = made.data(201);
+    let world = World::bare().await;
+    let neighbour = world.neighbour().await;
+    let body = json!({"provider": "hubspot", "credentials": credentials(), "push": {}});
+    let made = world.connect(&body).await.data(201);
     assert_eq!(made["push"], json!({"calls": "answered"}));
     let id = made["id"].as_str().unwrap();
-    let path = |workspace: &str| format!("/workspaces/{workspace}/integrations/{id}");
+    let path = &format!("/integrations/{id}");
     let change = json!({"push": {"calls": "all"}});
-    app.operator("PUT", &path(&neighbour), &change).await.refused(404, "not_found");
-    app.operator("DELETE", &path(&neighbour), &Value::Null).await.refused(404, "not_found");
-    assert_eq!(list(&app, &neighbour).await, json!([]));
-    let changed = app.operator("PUT", &path(&workspace), &change).await.data(200);
+    neighbour.operator("PUT", path, change.clone()).await.not_found();
+    neighbour.operator("DELETE", path, Value::Null).await.not_found();
+    assert_eq!(list(&neighbour).await, json!([]));
+    let changed = world.operator("PUT", path, change).await.data(200);
     assert_eq!(changed["push"], json!({"calls": "all"}));
-    let none = app.operator("PUT", &path(&workspace), &json!({"push": null})).await.expect(200);
+    let none = world.operator("PUT", path, json!({"push": null})).await.expect(200);
     assert_eq!(none["data"]["push"], Value::Null);
     for (body, field) in
         [(json!({}), "credentials"), (json!({"credentials": {"clientId": "a"}}), "credentials.clientSecret")]
     {
-        let answer = app.operator("PUT", &path(&workspace), &body).await;
+        let answer = world.operator("PUT", path, body).await;
         assert_eq!(answer.json["meta"]["field"], field);
-        answer.refused(400, "invalid_request");
+        answer.invalid();
     }
-    let deleted = app.operator("DELETE", &path(&workspace), &Value::Null).await.expect(200);
+    let deleted = world.operator("DELETE", path, Value::Null).await.expect(200);
     assert_eq!(deleted["data"], json!({"id": id, "deleted": true}));
-    app.operator("DELETE", &path(&workspace), &Value::Null).await.refused(404, "not_found");
+    world.operator("DELETE", path, Value::Null).await.not_found();
 }
 
 #[tokio::test]
 async fn a_workspace_has_a_hundred_accounts_at_most() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await.id;
+    let world = World::bare().await;
     let body = json!({"provider": "hubspot", "credentials": {"accessToken": "x"}});
     for _ in 0..100 {
-        connect(&app, &workspace, &body).await.expect(201);
+        world.connect(&body).await.expect(201);
     }
-    connect(&app, &workspace, &body).await.refused(409, "conflict");
+    world.connect(&body).await.conflict();
 }

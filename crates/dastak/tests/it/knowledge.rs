@@ -2,13 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{TestApp, Workspace};
-use crate::world::{self, World};
+use crate::app::TestApp;
+use crate::shows::Shows;
+use crate::world::World;
 
-/// A base that was made.
-pub async fn base(app: &TestApp, workspace: &Workspace) -> String {
-    let made = app.post(&workspace.live, "/v1/knowledge-bases", &json!({"name": "Shop"})).await.expect(201);
-    path(made["data"]["id"].as_str().expect("an id"))
+impl World {
+    /// A base that was made.
+    pub async fn knowledge_base(&self) -> String {
+        let made = self.post("/v1/knowledge-bases", &json!({"name": "Shop"})).await.expect(201);
+        path(made["data"]["id"].as_str().expect("an id"))
+    }
 }
 
 fn path(id: &str) -> String {
@@ -20,12 +23,12 @@ fn id(path: &str) -> &str {
 }
 
 /// Adds a text.
-pub async fn add(app: &TestApp, workspace: &Workspace, base: &str, title: Option<&str>, text: &str) -> Value {
+pub async fn add(world: &World, base: &str, title: Option<&str>, text: &str) -> Value {
     let body = match title {
         Some(title) => json!({"title": title, "text": text}),
         None => json!({"text": text}),
     };
-    app.post(&workspace.live, &format!("{base}/documents"), &body).await.data(200)
+    world.post(&format!("{base}/documents"), &body).await.data(200)
 }
 
 /// Contents of the hits of a search, best first.
@@ -39,8 +42,8 @@ async fn search(app: &TestApp, key: &str, base: &str, question: &str) -> Value {
     app.get(key, &format!("{base}/search?q={query}")).await.data(200)
 }
 
-async fn counts(app: &TestApp, workspace: &Workspace, base: &str) -> [i64; 3] {
-    let shown = app.get(&workspace.live, base).await.data(200);
+async fn counts(world: &World, base: &str) -> [i64; 3] {
+    let shown = world.data(base).await;
     ["documentCount", "chunkCount", "agentCount"].map(|name| shown[name].as_i64().unwrap())
 }
 
@@ -56,7 +59,7 @@ async fn a_base_is_made_listed_read_and_deleted() {
         "createdAt": made["createdAt"], "updatedAt": made["createdAt"],
     });
     assert_eq!(made, expected);
-    let second = base(&world, &world.workspace).await;
+    let second = world.knowledge_base().await;
     let listed = world.data("/v1/knowledge-bases").await;
     let ids: Vec<&str> = listed.as_array().unwrap().iter().map(|base| base["id"].as_str().unwrap()).collect();
     assert_eq!(ids, [second.rsplit('/').next().unwrap(), id], "newest first");
@@ -64,34 +67,31 @@ async fn a_base_is_made_listed_read_and_deleted() {
     assert_eq!(shown["documents"], json!([]));
     let deleted = world.delete(&path(id)).await.expect(200);
     assert_eq!(deleted["data"], json!({"id": id, "deleted": true}));
-    world.app.get(world.live(), &path(id)).await.refused(404, "not_found");
-    world.delete(&path(id)).await.refused(404, "not_found");
+    world.fetch(&path(id)).await.not_found();
+    world.delete(&path(id)).await.not_found();
     let listed = world.data("/v1/knowledge-bases").await;
     assert_eq!(listed.as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn documents_are_added_replaced_and_removed() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
-    let first = add(&app, &workspace, &base, Some("Hours"), "The shop opens at nine.").await;
+    let world = World::bare().await;
+    let base = world.knowledge_base().await;
+    let first = add(&world, &base, Some("Hours"), "The shop opens at nine.").await;
     assert_eq!(first, json!({"source": "Hours", "added": 1, "replaced": false, "chars": 23}));
-    assert_eq!(found(&app, &workspace.live, &base, "opens").await, ["The shop opens at nine."], "at once");
+    assert_eq!(found(&world, world.live(), &base, "opens").await, ["The shop opens at nine."], "at once");
 
-    let again =
-        add(&app, &workspace, &base, Some("Hours"), "The shop opens at ten.\n\n# Sundays\nClosed.").await;
+    let again = add(&world, &base, Some("Hours"), "The shop opens at ten.\n\n# Sundays\nClosed.").await;
     assert_eq!((&again["replaced"], &again["added"]), (&json!(true), &json!(2)));
-    assert_eq!(found(&app, &workspace.live, &base, "opens nine").await, ["The shop opens at ten."]);
-    assert_eq!(counts(&app, &workspace, &base).await, [1, 2, 0]);
+    assert_eq!(found(&world, world.live(), &base, "opens nine").await, ["The shop opens at ten."]);
+    assert_eq!(counts(&world, &base).await, [1, 2, 0]);
 
     let text = "Refunds take seven days.";
-    let (one, other) =
-        (add(&app, &workspace, &base, None, text).await, add(&app, &workspace, &base, None, text).await);
+    let (one, other) = (add(&world, &base, None, text).await, add(&world, &base, None, text).await);
     assert_ne!(one["source"], other["source"], "each call adds a document");
     assert!(one["source"].as_str().unwrap().starts_with("Refunds take seven days. ("), "{one}");
-    assert_eq!(counts(&app, &workspace, &base).await, [3, 4, 0]);
-    let shown = app.get(&workspace.live, &base).await.expect(200)["data"]["documents"].clone();
+    assert_eq!(counts(&world, &base).await, [3, 4, 0]);
+    let shown = world.get(&base).await["data"]["documents"].clone();
     let named: Vec<(&Value, &Value, &Value)> = shown
         .as_array()
         .unwrap()
@@ -114,22 +114,20 @@ async fn documents_are_added_replaced_and_removed() {
         ("type=text", 400),
         ("source=Hours&type=page", 400),
     ] {
-        let answer = app.delete(&workspace.live, &format!("{base}/documents?{query}")).await;
+        let answer = world.delete(&format!("{base}/documents?{query}")).await;
         assert_eq!(answer.status, status, "{query}: {}", answer.text);
     }
-    let removed = app.delete(&workspace.live, &format!("{base}/documents?source=Hours&type=text")).await;
+    let removed = world.delete(&format!("{base}/documents?source=Hours&type=text")).await;
     assert_eq!(removed.expect(200)["data"], json!({"deleted": true}));
-    app.delete(&workspace.live, &format!("{base}/documents?source=Hours&type=text"))
-        .await
-        .refused(404, "not_found");
-    assert_eq!(found(&app, &workspace.live, &base, "opens ten").await, Vec::<String>::new());
-    assert_eq!(counts(&app, &workspace, &base).await, [2, 2, 0]);
+    world.delete(&format!("{base}/documents?source=Hours&type=text")).await.not_found();
+    assert_eq!(found(&world, world.live(), &base, "opens ten").await, Vec::<String>::new());
+    assert_eq!(counts(&world, &base).await, [2, 2, 0]);
 }
 
 #[tokio::test]
 async fn a_question_finds_text_in_other_scripts() {
     let world = World::bare().await;
-    let base = base(&world, &world.workspace).await;
+    let base = world.knowledge_base().await;
     let texts = [
         ("hi", "आपका पार्सल भेजने के दो दिन बाद पहुँच जाता है।"),
         ("hi-refund", "रिफंड सात दिनों में आपके खाते में आ जाता है।"),
@@ -138,7 +136,7 @@ async fn a_question_finds_text_in_other_scripts() {
         ("te", "అద్దె ప్రతి నెల ఐదవ తేదీ లోపు చెల్లించాలి."),
     ];
     for (title, text) in texts {
-        add(&world, &world.workspace, &base, Some(title), text).await;
+        add(&world, &base, Some(title), text).await;
     }
     for (question, source) in [
         ("mera parcel kahan hai", "hi"),
@@ -156,10 +154,7 @@ async fn a_question_finds_text_in_other_scripts() {
         assert!(score > 0.0 && score <= 1.0);
     }
     let hit = &search(&world, world.live(), &base, "opening hours").await[0];
-    assert_eq!(
-        (&hit["heading"], &hit["type"], &hit["page"]),
-        (&json!("Opening hours"), &json!("text"), &Value::Null)
-    );
+    hit.shows(json!({"heading": "Opening hours", "type": "text", "page": null}));
     assert_eq!(search(&world, world.live(), &base, "helicopter").await, json!([]));
     assert_eq!(search(&world, world.live(), &base, "?!").await, json!([]));
     let one = world.get(&format!("{base}/search?q=day&limit=1")).await;
@@ -169,19 +164,19 @@ async fn a_question_finds_text_in_other_scripts() {
 #[tokio::test]
 async fn agents_use_a_base_until_it_is_deleted() {
     let world = World::bare().await;
-    let neighbour = world.workspace().await;
-    let base = base(&world, &world.workspace).await;
+    let neighbour = world.neighbour().await;
+    let base = world.knowledge_base().await;
     let body = json!({"systemPrompt": "Answer questions.", "knowledgeBaseId": id(&base)});
-    let agent = world::agent(&world, &world.workspace, &body).await;
+    let agent = world.agent(&body).await;
     let agent = format!("/v1/agents/{agent}");
     let shown = world.data(&agent).await;
     assert_eq!(shown["knowledgeBaseId"], id(&base));
-    assert_eq!(counts(&world, &world.workspace, &base).await, [0, 0, 1]);
+    assert_eq!(counts(&world, &base).await, [0, 0, 1]);
     let listed = world.data("/v1/knowledge-bases").await;
     assert_eq!(listed[0]["agentCount"], 1);
 
     let theirs = json!({"name": "x", "knowledgeBaseId": id(&base)});
-    world.app.post(&neighbour.live, "/v1/agents", &theirs).await.refused(400, "knowledge_base_not_found");
+    neighbour.post("/v1/agents", &theirs).await.refused(400, "knowledge_base_not_found");
     let odd = json!({"name": "x", "knowledgeBaseId": "shop"});
     world.post("/v1/agents", &odd).await.refused(400, "knowledge_base_not_found");
 
@@ -194,36 +189,35 @@ async fn agents_use_a_base_until_it_is_deleted() {
 
 #[tokio::test]
 async fn a_deleted_base_leaves_nothing() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let (gone, stays) = (base(&app, &workspace).await, base(&app, &workspace).await);
+    let world = World::bare().await;
+    let (gone, stays) = (world.knowledge_base().await, world.knowledge_base().await);
     for base in [&gone, &stays] {
-        add(&app, &workspace, base, Some("Hours"), "The shop opens at nine.").await;
-        assert_eq!(found(&app, &workspace.live, base, "opens").await.len(), 1);
+        add(&world, base, Some("Hours"), "The shop opens at nine.").await;
+        assert_eq!(found(&world, world.live(), base, "opens").await.len(), 1);
     }
-    let folder = app.app().config.data.join("knowledge-1");
+    let folder = world.app().config.data.join("knowledge-1");
     assert!(folder.join(id(&gone)).exists());
-    app.delete(&workspace.live, &gone).await.expect(200);
-    app.get(&workspace.live, &format!("{gone}/search?q=opens")).await.refused(404, "not_found");
+    world.delete(&gone).await.expect(200);
+    world.fetch(&format!("{gone}/search?q=opens")).await.not_found();
     // The job has done its work when the clock says that nothing is left to do.
-    app.advance(0).await;
+    world.advance(0).await;
     for table in
         ["knowledge_bases where id", "knowledge_documents where base", "knowledge_passages where base"]
     {
         for (base, left) in [(&gone, 0), (&stays, 1)] {
             let (sql, id) = (format!("select count(*) from {table} = ?1"), id(base).to_owned());
-            let count = app.app().store.read(move |tx| tx.one::<i64>(&sql, store::params![&id])).await;
+            let count = world.app().store.read(move |tx| tx.one::<i64>(&sql, store::params![&id])).await;
             assert_eq!(count.unwrap(), Some(left), "{table}");
         }
     }
     assert!(!folder.join(id(&gone)).exists() && folder.join(id(&stays)).exists());
-    assert_eq!(found(&app, &workspace.live, &stays, "opens").await.len(), 1);
+    assert_eq!(found(&world, world.live(), &stays, "opens").await.len(), 1);
 }
 
 #[tokio::test]
 async fn what_does_not_fit_is_refused_and_changes_nothing() {
     let world = World::bare().await;
-    let base = base(&world, &world.workspace).await;
+    let base = world.knowledge_base().await;
     let documents = format!("{base}/documents");
     for (body, field) in [
         (json!({}), "text"),
@@ -236,101 +230,90 @@ async fn what_does_not_fit_is_refused_and_changes_nothing() {
         (json!({"text": "x", "title": "  "}), "title"),
         (json!({"text": "x", "title": "x".repeat(201)}), "title"),
     ] {
-        let refused = world.post(&documents, &body).await.refused(400, "invalid_request");
+        let refused = world.post(&documents, &body).await.invalid();
         assert!(refused.to_string().contains(field), "{refused}");
     }
     for query in ["", "?q=", "?q=a&limit=0", "?q=a&limit=21", &format!("?q={}", "x".repeat(1_001))] {
-        world.app.get(world.live(), &format!("{base}/search{query}")).await.refused(400, "invalid_request");
+        world.fetch(&format!("{base}/search{query}")).await.invalid();
     }
     for body in [json!({}), json!({"name": ""}), json!({"name": "x".repeat(121)})] {
-        world.post("/v1/knowledge-bases", &body).await.refused(400, "invalid_request");
+        world.post("/v1/knowledge-bases", &body).await.invalid();
     }
-    assert_eq!(counts(&world, &world.workspace, &base).await, [0, 0, 0]);
-    let most = add(&world, &world.workspace, &base, Some("most"), &"क ".repeat(50_000)).await;
+    assert_eq!(counts(&world, &base).await, [0, 0, 0]);
+    let most = add(&world, &base, Some("most"), &"क ".repeat(50_000)).await;
     assert_eq!(most["chars"], 99_999, "the space at the end is no text");
 }
 
 #[tokio::test]
 async fn features_test_keys_and_ceilings() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
-    add(&app, &workspace, &base, Some("Hours"), "The shop opens at nine.").await;
+    let world = World::bare().await;
+    let base = world.knowledge_base().await;
+    add(&world, &base, Some("Hours"), "The shop opens at nine.").await;
 
-    assert_eq!(found(&app, &workspace.test, &base, "opens").await.len(), 1, "a test key reads");
-    app.get(&workspace.test, &base).await.expect(200);
+    assert_eq!(found(&world, world.test(), &base, "opens").await.len(), 1, "a test key reads");
+    world.app.get(world.test(), &base).await.expect(200);
     let text = json!({"text": "x"});
-    app.post(&workspace.test, "/v1/knowledge-bases", &json!({"name": "x"}))
-        .await
-        .refused(403, "test_mode_read_only");
-    app.post(&workspace.test, &format!("{base}/documents"), &text).await.refused(403, "test_mode_read_only");
-    app.delete(&workspace.test, &format!("{base}/documents?source=Hours&type=text"))
-        .await
-        .refused(403, "test_mode_read_only");
-    app.delete(&workspace.test, &base).await.refused(403, "test_mode_read_only");
+    world.app.post(world.test(), "/v1/knowledge-bases", &json!({"name": "x"})).await.read_only();
+    world.app.post(world.test(), &format!("{base}/documents"), &text).await.read_only();
+    world.app.delete(world.test(), &format!("{base}/documents?source=Hours&type=text")).await.read_only();
+    world.app.delete(world.test(), &base).await.read_only();
 
-    let reader = app.key(&workspace.id, "live", json!(["knowledge:read"])).await;
-    assert_eq!(found(&app, &reader, &base, "opens").await.len(), 1);
-    app.post(&reader, &format!("{base}/documents"), &text).await.refused(403, "api_scope_missing");
+    let reader = world.key(&world.workspace.id, "live", json!(["knowledge:read"])).await;
+    assert_eq!(found(&world, &reader, &base, "opens").await.len(), 1);
+    world.app.post(&reader, &format!("{base}/documents"), &text).await.refused(403, "api_scope_missing");
 
     let feature = |on: bool| json!({"features": {"knowledge": on}});
-    let settings = format!("/workspaces/{}", workspace.id);
-    app.operator("PATCH", &settings, &feature(false)).await.expect(200);
-    app.post(&workspace.live, "/v1/knowledge-bases", &json!({"name": "x"}))
-        .await
-        .refused(403, "plan_feature_locked");
-    assert_eq!(found(&app, &workspace.live, &base, "opens").await.len(), 1, "what is there goes on working");
-    app.operator("PATCH", &settings, &feature(true)).await.expect(200);
+    world.change(&feature(false)).await;
+    world.post("/v1/knowledge-bases", &json!({"name": "x"})).await.refused(403, "plan_feature_locked");
+    assert_eq!(found(&world, world.live(), &base, "opens").await.len(), 1, "what is there goes on working");
+    world.change(&feature(true)).await;
 
     // Ceilings, by counters that are nearly there.
-    let tenant: domain::tenant::Tenant = workspace.id.parse().unwrap();
+    let tenant: domain::tenant::Tenant = world.tenant();
     let set = |column: &'static str, number: i64| {
-        let (store, id) = (app.app().store.clone(), id(&base).to_owned());
+        let (store, id) = (world.app().store.clone(), id(&base).to_owned());
         async move {
             let sql = format!("update knowledge_bases set {column} = ?2 where id = ?1 and workspace = ?3");
             store.tx(move |tx| tx.exec(&sql, store::params![&id, number, tenant])).await.unwrap();
         }
     };
     set("documents", 5_000).await;
-    let full = app.post(&workspace.live, &format!("{base}/documents"), &text).await;
+    let full = world.post(&format!("{base}/documents"), &text).await;
     full.refused(409, "knowledge_base_full");
-    add(&app, &workspace, &base, Some("Hours"), "The shop opens at ten.").await;
+    add(&world, &base, Some("Hours"), "The shop opens at ten.").await;
     set("documents", 1).await;
     set("passages", 100_000).await;
-    let full = app.post(&workspace.live, &format!("{base}/documents"), &text).await;
+    let full = world.post(&format!("{base}/documents"), &text).await;
     full.refused(409, "knowledge_base_full");
     // All bases of a workspace together have a ceiling, too; those of other workspaces do not count.
     set("passages", 1).await;
-    let other = crate::knowledge::base(&app, &workspace).await;
+    let other = world.knowledge_base().await;
     set("passages", 500_000).await;
-    let full = app.post(&workspace.live, &format!("{other}/documents"), &text).await;
+    let full = world.post(&format!("{other}/documents"), &text).await;
     assert_eq!(full.refused(409, "knowledge_base_full")["meta"]["limit"], 500_000);
-    let stranger = app.workspace().await;
-    let theirs = crate::knowledge::base(&app, &stranger).await;
-    add(&app, &stranger, &theirs, Some("Hours"), "The shop opens at ten.").await;
+    let stranger = world.neighbour().await;
+    let theirs = stranger.knowledge_base().await;
+    add(&stranger, &theirs, Some("Hours"), "The shop opens at ten.").await;
     set("passages", 499_999).await;
-    add(&app, &workspace, &other, Some("Hours"), "The shop opens at ten.").await;
+    add(&world, &other, Some("Hours"), "The shop opens at ten.").await;
     set("passages", 1).await;
     for _ in 2..100 {
-        crate::knowledge::base(&app, &workspace).await;
+        world.knowledge_base().await;
     }
-    app.post(&workspace.live, "/v1/knowledge-bases", &json!({"name": "x"}))
-        .await
-        .refused(409, "knowledge_base_limit");
+    world.post("/v1/knowledge-bases", &json!({"name": "x"})).await.refused(409, "knowledge_base_limit");
 }
 
 #[tokio::test]
 async fn an_index_that_is_lost_or_damaged_is_made_anew() {
-    let mut app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
-    add(&app, &workspace, &base, Some("Hours"), "The shop opens at nine.").await;
-    assert_eq!(found(&app, &workspace.live, &base, "opens").await.len(), 1);
-    app = app.restart().await;
-    assert_eq!(found(&app, &workspace.live, &base, "opens").await.len(), 1, "it is opened again");
+    let mut world = World::bare().await;
+    let base = world.knowledge_base().await;
+    add(&world, &base, Some("Hours"), "The shop opens at nine.").await;
+    assert_eq!(found(&world, world.live(), &base, "opens").await.len(), 1);
+    world = world.restart().await;
+    assert_eq!(found(&world, world.live(), &base, "opens").await.len(), 1, "it is opened again");
     for damage in ["gone", "meta", "parts"] {
-        let folder = app.app().config.data.join("knowledge-1").join(id(&base));
-        let (config, place) = app.stop().await;
+        let folder = world.app().config.data.join("knowledge-1").join(id(&base));
+        let stopped = world.stop().await;
         match damage {
             "gone" => std::fs::remove_dir_all(&folder).unwrap(),
             "meta" => std::fs::write(folder.join("meta.json"), "{").unwrap(),
@@ -342,9 +325,9 @@ async fn an_index_that_is_lost_or_damaged_is_made_anew() {
                 }
             }
         }
-        app = TestApp::start_again((config, place)).await;
-        add(&app, &workspace, &base, Some("Hours"), &format!("The shop opens at ten, {damage}.")).await;
-        let hits = found(&app, &workspace.live, &base, "opens").await;
+        world = stopped.start().await;
+        add(&world, &base, Some("Hours"), &format!("The shop opens at ten, {damage}.")).await;
+        let hits = found(&world, world.live(), &base, "opens").await;
         assert_eq!(hits, [format!("The shop opens at ten, {damage}.")]);
     }
 }
@@ -352,12 +335,12 @@ async fn an_index_that_is_lost_or_damaged_is_made_anew() {
 #[tokio::test]
 async fn many_at_once_see_whole_documents() {
     let world = World::bare().await;
-    let base = base(&world, &world.workspace).await;
+    let base = world.knowledge_base().await;
     let version = |number: usize| format!("# Part one\nalpha{number} stays\n# Part two\nalpha{number} goes");
-    add(&world, &world.workspace, &base, Some("one"), &version(0)).await;
+    add(&world, &base, Some("one"), &version(0)).await;
     let writes = async {
         for number in 1..12 {
-            add(&world, &world.workspace, &base, Some("one"), &version(number)).await;
+            add(&world, &base, Some("one"), &version(number)).await;
             let hits = found(&world, world.live(), &base, &format!("alpha{number}")).await;
             assert_eq!(hits.len(), 2, "what was answered is found: {hits:?}");
         }
@@ -371,5 +354,5 @@ async fn many_at_once_see_whole_documents() {
         }
     };
     tokio::join!(writes, reads);
-    assert_eq!(counts(&world, &world.workspace, &base).await, [1, 2, 0]);
+    assert_eq!(counts(&world, &base).await, [1, 2, 0]);
 }

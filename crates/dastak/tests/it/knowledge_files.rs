@@ -3,13 +3,13 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::app::{Answer, TestApp, Workspace};
+use crate::app::{Answer, TestApp};
 use crate::receiver::{Behaviour, Receiver};
 use crate::world::World;
 
 /// A base of a workspace.
-async fn base(app: &TestApp, workspace: &Workspace) -> String {
-    app.post(&workspace.live, "/v1/knowledge-bases", &json!({"name": "Help"})).await.id(201)
+async fn base(world: &World) -> String {
+    world.post("/v1/knowledge-bases", &json!({"name": "Help"})).await.id(201)
 }
 
 /// Uploads a file in the field of this name.
@@ -25,24 +25,24 @@ async fn upload(app: &TestApp, path: &str, field: &str, name: &str, bytes: &[u8]
     app.send("POST", &format!("/operator/v1{path}"), Some(&app.operator_token), &[kind], body.into()).await
 }
 
-pub async fn add_file(app: &TestApp, workspace: &Workspace, base: &str, name: &str, bytes: &[u8]) -> Answer {
-    let path = format!("/workspaces/{}/knowledge-bases/{base}/files", workspace.id);
-    upload(app, &path, "file", name, bytes).await
+pub async fn add_file(world: &World, base: &str, name: &str, bytes: &[u8]) -> Answer {
+    let path = format!("/workspaces/{}/knowledge-bases/{base}/files", world.workspace.id);
+    upload(world, &path, "file", name, bytes).await
 }
 
-async fn documents(app: &TestApp, workspace: &Workspace, base: &str) -> Vec<Value> {
-    let found = app.get(&workspace.live, &format!("/v1/knowledge-bases/{base}")).await.expect(200);
+async fn documents(world: &World, base: &str) -> Vec<Value> {
+    let found = world.get(&format!("/v1/knowledge-bases/{base}")).await;
     found["data"]["documents"].as_array().expect("documents").clone()
 }
 
-async fn best(app: &TestApp, workspace: &Workspace, base: &str, question: &str) -> Value {
+async fn best(world: &World, base: &str, question: &str) -> Value {
     let path = format!("/v1/knowledge-bases/{base}/search?q={question}");
-    let found = app.get(&workspace.live, &path).await.expect(200);
+    let found = world.get(&path).await;
     found["data"].get(0).cloned().unwrap_or(Value::Null)
 }
 
-async fn add_link(app: &TestApp, workspace: &Workspace, base: &str, url: &str) -> Answer {
-    app.post(&workspace.live, &format!("/v1/knowledge-bases/{base}/links"), &json!({"url": url})).await
+async fn add_link(world: &World, base: &str, url: &str) -> Answer {
+    world.post(&format!("/v1/knowledge-bases/{base}/links"), &json!({"url": url})).await
 }
 
 /// An answer of a server with a page.
@@ -59,16 +59,14 @@ fn redirect(to: &str) -> Behaviour {
 
 #[tokio::test]
 async fn a_file_is_read_found_and_replaced_by_its_name() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
+    let world = World::bare().await;
+    let base = base(&world).await;
     let csv = "City,Days,Fee\nPune,2,40\nLeh,14,90\n";
-    let added =
-        add_file(&app, &workspace, &base, "C:\\lists\\delivery.csv", csv.as_bytes()).await.expect(200);
+    let added = add_file(&world, &base, "C:\\lists\\delivery.csv", csv.as_bytes()).await.expect(200);
     assert_eq!(added["data"]["source"], "delivery.csv");
     assert_eq!(added["data"]["replaced"], false);
     assert!(added["data"]["added"].as_i64().is_some_and(|count| count > 0), "{added}");
-    let hit = best(&app, &workspace, &base, "delivery%20Leh").await;
+    let hit = best(&world, &base, "delivery%20Leh").await;
     assert!(
         hit["content"].as_str().is_some_and(|text| text.contains("City: Leh; Days: 14; Fee: 90")),
         "{hit}"
@@ -76,23 +74,23 @@ async fn a_file_is_read_found_and_replaced_by_its_name() {
     assert_eq!(hit["source"], "delivery.csv");
 
     let csv = "City,Days\nKochi,3\n";
-    let added = add_file(&app, &workspace, &base, "delivery.csv", csv.as_bytes()).await.expect(200);
+    let added = add_file(&world, &base, "delivery.csv", csv.as_bytes()).await.expect(200);
     assert!(added["data"]["replaced"] == true, "{added}");
-    let kept = documents(&app, &workspace, &base).await;
+    let kept = documents(&world, &base).await;
     assert_eq!(kept.len(), 1, "{kept:?}");
     assert_eq!((&kept[0]["source"], &kept[0]["type"]), (&json!("delivery.csv"), &json!("file")));
-    assert!(best(&app, &workspace, &base, "Leh").await.is_null(), "what was replaced is not found");
+    assert!(best(&world, &base, "Leh").await.is_null(), "what was replaced is not found");
 
     let path = format!("/v1/knowledge-bases/{base}/documents?source=delivery.csv&type=file");
-    app.delete(&workspace.live, &path).await.expect(200);
-    assert!(documents(&app, &workspace, &base).await.is_empty());
+    world.delete(&path).await.expect(200);
+    assert!(documents(&world, &base).await.is_empty());
 }
 
 #[tokio::test]
 async fn a_refused_file_changes_nothing_and_says_why() {
     let world = World::bare().await;
-    let base = base(&world, &world.workspace).await;
-    add_file(&world, &world.workspace, &base, "fees.txt", b"The fee is 40 rupees.").await.expect(200);
+    let base = base(&world).await;
+    add_file(&world, &base, "fees.txt", b"The fee is 40 rupees.").await.expect(200);
     let half_pdf = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pa";
     let deep = format!("{}a,b", "x".repeat(20_001));
     let long = "long words in a paragraph \n\n".repeat(60_000);
@@ -110,47 +108,46 @@ async fn a_refused_file_changes_nothing_and_says_why() {
         ("fees.txt", long.as_bytes(), "document_too_large", Some("characters")),
         ("fees.txt", many.as_bytes(), "document_too_large", Some("blocks")),
     ] {
-        let answer = add_file(&world, &world.workspace, &base, name, bytes).await.refused(422, code);
+        let answer = add_file(&world, &base, name, bytes).await.refused(422, code);
         if let Some(limit) = limit {
             assert_eq!(answer["meta"]["limit"], limit);
         }
     }
-    let kept = documents(&world, &world.workspace, &base).await;
+    let kept = documents(&world, &base).await;
     assert_eq!(kept.len(), 1, "{kept:?}");
-    let hit = best(&world, &world.workspace, &base, "fee").await;
+    let hit = best(&world, &base, "fee").await;
     assert!(hit["content"].as_str().is_some_and(|text| text.contains("40 rupees")), "{hit}");
 }
 
 #[tokio::test]
 async fn a_form_without_a_file_is_refused_by_name() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
-    let path = format!("/workspaces/{}/knowledge-bases/{base}/files", workspace.id);
+    let world = World::bare().await;
+    let base = base(&world).await;
+    let path = format!("/workspaces/{}/knowledge-bases/{base}/files", world.workspace.id);
     for (field, name) in [("other", "a.txt"), ("file", ""), ("file", "folder/")] {
-        let refused = upload(&app, &path, field, name, b"words").await.refused(400, "invalid_request");
+        let refused = upload(&world, &path, field, name, b"words").await.invalid();
         assert_eq!(refused["meta"]["field"], "file", "{field} {name}");
     }
-    let json = app.operator("POST", &path, &json!({"file": "words"})).await.refused(400, "invalid_request");
+    let json = world.app.operator("POST", &path, &json!({"file": "words"})).await.invalid();
     assert_eq!(json["meta"]["field"], "body");
 }
 
 #[tokio::test]
 async fn a_base_of_another_workspace_is_not_found() {
-    let app = TestApp::start().await;
-    let (workspace, other) = (app.workspace().await, app.workspace().await);
-    let base = base(&app, &workspace).await;
+    let world = World::bare().await;
+    let other = world.neighbour().await;
+    let base = base(&world).await;
     let receiver = Receiver::start(page("text/html", "<p>Words of a page.")).await;
-    add_file(&app, &other, &base, "a.txt", b"words").await.refused(404, "not_found");
-    add_link(&app, &other, &base, &receiver.url).await.refused(404, "not_found");
+    add_file(&other, &base, "a.txt", b"words").await.not_found();
+    add_link(&other, &base, &receiver.url).await.not_found();
     assert!(receiver.got().is_empty(), "nothing is fetched for a base that is not there");
-    assert!(documents(&app, &workspace, &base).await.is_empty());
+    assert!(documents(&world, &base).await.is_empty());
 }
 
 #[tokio::test]
 async fn a_page_is_fetched_read_and_read_anew() {
     let world = World::bare().await;
-    let base = base(&world, &world.workspace).await;
+    let base = base(&world).await;
     let words = "Parcels to Leh take fourteen days, because the road is closed in winter. ".repeat(4);
     let html = |words: &str| {
         format!(
@@ -158,40 +155,39 @@ async fn a_page_is_fetched_read_and_read_anew() {
         )
     };
     let receiver = Receiver::start(page("text/html; charset=utf-8", &html(&words))).await;
-    let added = add_link(&world, &world.workspace, &base, &format!("{}#leh", receiver.url)).await.expect(200);
+    let added = add_link(&world, &base, &format!("{}#leh", receiver.url)).await.expect(200);
     assert_eq!(added["data"]["source"], json!(receiver.url));
     assert!(added["data"].get("warning").is_none(), "{added}");
     let got = receiver.got();
     assert!(got[0].head.starts_with("GET /hook "), "{}", got[0].head);
     assert_eq!(got[0].header("user-agent"), "service-pages/1");
-    let hit = best(&world, &world.workspace, &base, "road%20closed%20winter").await;
+    let hit = best(&world, &base, "road%20closed%20winter").await;
     assert_eq!(hit["source"], json!(receiver.url));
     assert!(hit["content"].as_str().is_some_and(|text| !text.contains("imprint")), "{hit}");
 
     receiver.behave(page("text/html", &html(&"Parcels to Leh take ten days by air. ".repeat(8))));
-    let added = add_link(&world, &world.workspace, &base, &receiver.url).await.expect(200);
+    let added = add_link(&world, &base, &receiver.url).await.expect(200);
     assert!(added["data"]["replaced"] == true, "{added}");
-    assert_eq!(documents(&world, &world.workspace, &base).await.len(), 1);
-    assert!(best(&world, &world.workspace, &base, "winter").await.is_null());
+    assert_eq!(documents(&world, &base).await.len(), 1);
+    assert!(best(&world, &base, "winter").await.is_null());
 }
 
 #[tokio::test]
 async fn a_page_that_a_script_builds_comes_with_a_warning() {
     let world = World::bare().await;
-    let base = base(&world, &world.workspace).await;
+    let base = base(&world).await;
     let html = "<html><head><title>Help of Acme</title></head><body><div id=root></div><script src=/app.js></script>";
     let receiver = Receiver::start(page("text/html", html)).await;
-    let added = add_link(&world, &world.workspace, &base, &receiver.url).await.expect(200);
+    let added = add_link(&world, &base, &receiver.url).await.expect(200);
     assert!(added["data"]["warning"].as_str().is_some_and(|text| text.contains("script")), "{added}");
 }
 
 #[tokio::test]
 async fn a_page_that_cannot_be_fetched_says_why_and_changes_nothing() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
+    let world = World::bare().await;
+    let base = base(&world).await;
     let receiver = Receiver::start(page("text/html", "<p>Kept words.")).await;
-    add_link(&app, &workspace, &base, &receiver.url).await.expect(200);
+    add_link(&world, &base, &receiver.url).await.expect(200);
     let local = |path: &str| receiver.url.replace("/hook", path);
     for (behaviour, reason) in [
         (Behaviour::status(404), "status"),
@@ -212,46 +208,46 @@ async fn a_page_that_cannot_be_fetched_says_why_and_changes_nothing() {
         (page("text/html", ""), "empty"),
     ] {
         receiver.behave(behaviour);
-        let refused = add_link(&app, &workspace, &base, &receiver.url).await.refused(422, "link_not_fetched");
+        let refused = add_link(&world, &base, &receiver.url).await.refused(422, "link_not_fetched");
         assert_eq!(refused["meta"]["reason"], reason, "{refused}");
     }
     for url in ["http://169.254.169.254/", "http://localhost:22/", "http://127.0.0.1:6379/"] {
-        let refused = add_link(&app, &workspace, &base, url).await.refused(422, "link_not_fetched");
+        let refused = add_link(&world, &base, url).await.refused(422, "link_not_fetched");
         assert_eq!(refused["meta"]["reason"], "address_refused", "{url}");
     }
     for url in ["help", "ftp://example.com/a", "javascript:alert(1)"] {
-        let refused = add_link(&app, &workspace, &base, url).await.refused(400, "invalid_request");
+        let refused = add_link(&world, &base, url).await.invalid();
         assert_eq!(refused["meta"]["field"], "url", "{url}");
     }
     receiver.behave(page("application/pdf", "%PDF-1.7 and nothing else"));
-    add_link(&app, &workspace, &base, &receiver.url).await.refused(422, "document_unreadable");
-    let hit = best(&app, &workspace, &base, "kept").await;
+    add_link(&world, &base, &receiver.url).await.refused(422, "document_unreadable");
+    let hit = best(&world, &base, "kept").await;
     assert_eq!(hit["content"], "Kept words.");
 }
 
 #[tokio::test]
 async fn redirects_are_followed_and_the_address_that_was_given_is_kept() {
     let world = World::bare().await;
-    let base = base(&world, &world.workspace).await;
+    let base = base(&world).await;
     let there = Receiver::start(page("text/html", "<p>Moved words.")).await;
     let here = Receiver::start(redirect(&there.url)).await;
-    let added = add_link(&world, &world.workspace, &base, &here.url).await.expect(200);
+    let added = add_link(&world, &base, &here.url).await.expect(200);
     assert_eq!(added["data"]["source"], json!(here.url));
-    assert_eq!(best(&world, &world.workspace, &base, "moved").await["source"], json!(here.url));
+    assert_eq!(best(&world, &base, "moved").await["source"], json!(here.url));
 }
 
 #[tokio::test]
 async fn without_the_feature_or_with_a_test_key_nothing_is_fetched() {
     let world = World::bare().await;
-    let base = base(&world, &world.workspace).await;
+    let base = base(&world).await;
     let receiver = Receiver::start(page("text/html", "<p>Words.")).await;
     let path = format!("/v1/knowledge-bases/{base}/links");
     let body = json!({"url": receiver.url});
-    world.app.post(&world.workspace.test, &path, &body).await.refused(403, "test_mode_read_only");
+    world.app.post(world.test(), &path, &body).await.read_only();
     let key = world.key(&world.workspace.id, "live", json!(["knowledge:read"])).await;
     world.app.post(&key, &path, &body).await.refused(403, "api_scope_missing");
     let off = json!({"features": {"knowledge": false}});
-    world.operator("PATCH", "", off).await.expect(200);
+    world.change(&off).await;
     world.post(&path, &body).await.refused(403, "plan_feature_locked");
     assert!(receiver.got().is_empty());
 }
@@ -259,8 +255,8 @@ async fn without_the_feature_or_with_a_test_key_nothing_is_fetched() {
 #[tokio::test]
 async fn an_upload_is_in_the_operator_log_without_its_words() {
     let world = World::bare().await;
-    let base = base(&world, &world.workspace).await;
-    add_file(&world, &world.workspace, &base, "fees.txt", b"Asha pays 40 rupees.").await.expect(200);
+    let base = base(&world).await;
+    add_file(&world, &base, "fees.txt", b"Asha pays 40 rupees.").await.expect(200);
     let log = world.app.operator("GET", "/log?limit=5", &Value::Null).await.expect(200);
     let line =
         log["data"].as_array().expect("lines").iter().find(|line| line["operation"] == "addKnowledgeFile");
@@ -271,34 +267,32 @@ async fn an_upload_is_in_the_operator_log_without_its_words() {
 
 #[tokio::test]
 async fn many_pages_of_one_workspace_at_once_are_refused() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
+    let world = World::bare().await;
+    let base = base(&world).await;
     let receiver = Receiver::start(Behaviour::Hang).await;
     let shares: Vec<_> = {
-        let tenant = workspace.id.parse().expect("an id");
-        (0..4).map(|_| app.app().shares.pages.take(tenant, 1, 4).expect("room")).collect()
+        let tenant = world.workspace.id.parse().expect("an id");
+        (0..4).map(|_| world.app().shares.pages.take(tenant, 1, 4).expect("room")).collect()
     };
-    let refused = add_link(&app, &workspace, &base, &receiver.url).await;
+    let refused = add_link(&world, &base, &receiver.url).await;
     assert_eq!(refused.header("retry-after"), Some("5"));
     refused.refused(429, "rate_limited");
     drop(shares);
     receiver.behave(page("text/html", "<p>Words."));
-    add_link(&app, &workspace, &base, &receiver.url).await.expect(200);
+    add_link(&world, &base, &receiver.url).await.expect(200);
 }
 
 #[tokio::test]
 async fn a_form_that_is_too_large_is_refused_unread() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let base = base(&app, &workspace).await;
-    let path = format!("/operator/v1/workspaces/{}/knowledge-bases/{base}/files", workspace.id);
+    let world = World::bare().await;
+    let base = base(&world).await;
+    let path = format!("/operator/v1/workspaces/{}/knowledge-bases/{base}/files", world.workspace.id);
     let kind = [("content-type", "multipart/form-data; boundary=limit")];
     let body = Bytes::from(vec![b'x'; 26 * 1024 * 1024 + 1]);
-    let answer = app.send("POST", &path, Some(&app.operator_token), &kind, body).await;
+    let answer = world.send("POST", &path, Some(&world.operator_token), &kind, body).await;
     answer.refused(413, "payload_too_large");
     // The form itself may be larger than other bodies; the file in it has its own limit.
     let file = vec![b'x'; 20 * 1024 * 1024 + 1];
-    let answer = add_file(&app, &workspace, &base, "a.txt", &file).await.refused(422, "document_too_large");
+    let answer = add_file(&world, &base, "a.txt", &file).await.refused(422, "document_too_large");
     assert_eq!(answer["meta"]["limit"], "bytes");
 }

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use crate::boards::belongs_to;
 use crate::channel_conversations::Room;
 use crate::documents::handed_in_to;
-use crate::world;
 
 /// Bytes of a row: two do not fit on one page.
 const LARGE: usize = 2_500_000;
@@ -48,30 +47,29 @@ async fn walk(room: &Room, list: &List) -> (HashSet<String>, usize) {
 #[tokio::test]
 async fn a_page_of_large_rows_ends_early_and_its_cursor_goes_on() {
     let room = Room::open().await;
-    let (app, workspace) = (&room.app, &room.workspace);
     for number in 1..=3 {
         room.customer(json!({"from": format!("+91981234567{number}"), "text": "Hello"})).await;
-        handed_in_to(app, workspace).await;
+        handed_in_to(&room).await;
     }
     let body = json!({"name": "third", "language": "en", "category": "UTILITY",
         "components": [{"type": "BODY", "text": "It is due."}]});
-    app.post(&workspace.live, "/v1/chatapp/templates", &body).await.expect(201);
-    let agent = world::agent(app, workspace, &json!({"systemPrompt": "Say hello."})).await;
+    room.post("/v1/chatapp/templates", &body).await.expect(201);
+    let agent = room.agent(&json!({"systemPrompt": "Say hello."})).await;
     let campaign = json!({"name": "July", "workflowType": "collections", "agentId": agent});
-    let campaign = app.post(&workspace.live, "/v1/campaigns", &campaign).await.expect(201);
+    let campaign = room.post("/v1/campaigns", &campaign).await.expect(201);
     let campaign = campaign["data"]["id"].as_str().expect("an id").to_owned();
     // What was handed in took a while of the clock, and calls are placed by day only: it is 11:30 in India.
-    app.advance(86_400 + 6 * 3600 - app.app().clock.now().0.div_euclid(1000) % 86_400).await;
-    let at = app.app().clock.now().plus(domain::time::DAY).to_string();
+    room.advance(86_400 + 6 * 3600 - room.app().clock.now().0.div_euclid(1000) % 86_400).await;
+    let at = room.app().clock.now().plus(domain::time::DAY).to_string();
     for number in 1..=3 {
         let order = json!({"agentId": agent, "toNumber": format!("+91981230700{number}")});
-        let call = app.post(&workspace.live, "/v1/calls", &order).await.expect(200);
-        belongs_to(app, workspace, call["interactionId"].as_str().expect("an id"), &campaign).await;
+        let call = room.post("/v1/calls", &order).await.expect(200);
+        belongs_to(&room, call["interactionId"].as_str().expect("an id"), &campaign).await;
         let later = json!({"agentId": agent, "toNumber": "+919812345678", "scheduledAt": at});
-        app.post(&workspace.live, "/v1/scheduled-calls", &later).await.expect(201);
+        room.post("/v1/scheduled-calls", &later).await.expect(201);
     }
     let words = "w".repeat(LARGE);
-    let own = |path: &str| format!("/operator/v1/workspaces/{}/{path}", workspace.id);
+    let own = |path: &str| format!("/operator/v1/workspaces/{}/{path}", room.workspace.id);
     let list = |of_operator, path: String, id, enlarge, value: String| List {
         of_operator,
         path,
@@ -85,51 +83,51 @@ async fn a_page_of_large_rows_ends_early_and_its_cursor_goes_on() {
             false,
             "/v1/chatapp/conversations".into(),
             "id",
-            "update chats set metadata = ?2 where workspace = ?1",
+            "update chats set metadata = ?2 where &room.workspace = ?1",
             noted.clone(),
         ),
         list(
             true,
             own("chats"),
             "id",
-            "update chats set handoff_reason = ?2 where workspace = ?1",
+            "update chats set handoff_reason = ?2 where &room.workspace = ?1",
             words.clone(),
         ),
         list(
             false,
             format!("/v1/campaigns/{campaign}/board/cards"),
             "id",
-            "update board_cards set summary = ?2 where workspace = ?1",
+            "update board_cards set summary = ?2 where &room.workspace = ?1",
             words.clone(),
         ),
         list(
             true,
             own("documents"),
             "documentId",
-            "update documents set label = ?2 where workspace = ?1",
+            "update documents set label = ?2 where &room.workspace = ?1",
             words.clone(),
         ),
         list(
             false,
             "/v1/scheduled-calls".into(),
             "id",
-            "update scheduled_calls set metadata = ?2 where workspace = ?1",
+            "update scheduled_calls set metadata = ?2 where &room.workspace = ?1",
             noted,
         ),
         list(
             false,
             "/v1/chatapp/templates".into(),
             "id",
-            "update channel_templates set components = ?2 where workspace = ?1",
+            "update channel_templates set components = ?2 where &room.workspace = ?1",
             json!([{"type": "BODY", "text": words}]).to_string(),
         ),
     ];
-    let tenant: domain::tenant::Tenant = workspace.id.parse().expect("an id");
+    let tenant: domain::tenant::Tenant = room.workspace.id.parse().expect("an id");
     for list in lists {
         let (small, pages) = walk(&room, &list).await;
         assert!(small.len() >= 3 && pages == 1, "{}: {small:?} on {pages} pages", list.path);
         let (sql, value) = (list.enlarge, list.value.clone());
-        let enlarged = app.app().store.tx(move |tx| tx.exec(sql, store::params![tenant, &*value]));
+        let enlarged = room.app().store.tx(move |tx| tx.exec(sql, store::params![tenant, &*value]));
         assert!(enlarged.await.expect("the store") >= 3);
         let (large, pages) = walk(&room, &list).await;
         assert_eq!((&large, pages), (&small, small.len()), "{}", list.path);

@@ -94,9 +94,7 @@ async fn a_second_leg_passes_the_gates_and_stands_in_the_log() {
         "a REFER is asked about, too"
     );
     // The operator releases a phone of staff: for this workspace, from the registry only.
-    kit.operator("POST", "/transfer-numbers", json!({"number": "0804567000"}))
-        .await
-        .refused(400, "invalid_request");
+    kit.operator("POST", "/transfer-numbers", json!({"number": "0804567000"})).await.invalid();
     let released =
         kit.operator("POST", "/transfer-numbers", json!({"number": "080 4567 0002"})).await.expect(201);
     assert_eq!(released["data"]["number"], STAFF);
@@ -114,9 +112,7 @@ async fn a_second_leg_passes_the_gates_and_stands_in_the_log() {
     app.post(&live, "/v1/dnc", &json!({"phones": [STAFF]})).await;
     assert_eq!(kit.bring(call, STAFF).await, Err(LegRefused::Blocked(Gate::OptOut)));
     kit.operator("DELETE", &format!("/transfer-numbers/{STAFF}"), Value::Null).await.expect(200);
-    kit.operator("DELETE", &format!("/transfer-numbers/{STAFF}"), Value::Null)
-        .await
-        .refused(404, "not_found");
+    kit.operator("DELETE", &format!("/transfer-numbers/{STAFF}"), Value::Null).await.not_found();
     assert_eq!(kit.bring(call, STAFF).await, Err(LegRefused::Blocked(Gate::Dnd)));
     let opted_out = "+919812399002";
     app.post(&live, "/v1/contacts", &json!({"externalRef": "o", "phone": opted_out, "optOut": true})).await;
@@ -189,7 +185,7 @@ async fn hours_and_caps_protect_whoever_is_not_on_the_agents_list() {
 async fn a_second_leg_takes_a_line_and_pays_by_its_own_minutes() {
     let kit = Kit::with_staff().await;
     let balance = kit.wallet().await.0;
-    kit.operator("PATCH", "", json!({"limits": {"concurrentCalls": 2}})).await.expect(200);
+    kit.change(&json!({"limits": {"concurrentCalls": 2}})).await;
     let call = kit.talking().await;
     assert_eq!(kit.money().await, (balance, 600, 1));
     kit.hold(&[call], 30).await;
@@ -265,7 +261,7 @@ async fn one_call_has_twenty_legs_and_a_suspended_workspace_none() {
     assert_eq!(kit.log(call).await.len(), 21);
     kit.tell(call, Fact::Ended(EndCause::CallerHangup)).await;
     let call = kit.talking().await;
-    kit.operator("PATCH", "", json!({"suspended": true})).await.expect(200);
+    kit.change(&json!({"suspended": true})).await;
     assert_eq!(kit.bring(call, STAFF).await, Err(LegRefused::CallOver));
 }
 
@@ -295,9 +291,9 @@ async fn a_workspace_releases_so_many_numbers() {
         }
         Ok::<_, store::DbError>(())
     };
-    kit.app().store.tx(fill).await.unwrap();
-    kit.operator("POST", "/transfer-numbers", json!({"number": STAFF})).await.refused(409, "conflict");
+    kit.store(fill).await;
+    kit.operator("POST", "/transfer-numbers", json!({"number": STAFF})).await.conflict();
     let unknown = "/operator/v1/workspaces/ws_01h2xcejqtf2nbrexx3vqjhp41/transfer-numbers";
     let token = kit.operator_token.clone();
-    kit.app.get(&token, unknown).await.refused(404, "not_found");
+    kit.app.get(&token, unknown).await.not_found();
 }

@@ -13,7 +13,8 @@ use domain::time::SECOND;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::world::{self, World, leads_to};
+use crate::shows::Shows;
+use crate::world::{World, leads_to};
 
 const LEASE: i64 = 45 * SECOND;
 
@@ -111,7 +112,7 @@ impl Kit {
 
     async fn inbound_agent(&self, body: &Value) -> String {
         let agent = self.agent(body).await;
-        world::answers_number(self, &self.workspace, &agent).await
+        self.answers_number(&agent).await
     }
 }
 
@@ -150,18 +151,9 @@ async fn a_conversation_that_was_held_is_stored_billed_and_told() {
     }
     kit.tell_with(id, Fact::Ended(EndCause::CallerHangup), Some(report())).await;
     let call = kit.call(id).await;
-    assert_eq!(
-        (&call["state"], &call["endCause"], &call["durationSeconds"]),
-        (&json!("ended"), &json!("caller_hangup"), &json!(65))
-    );
-    assert_eq!(
-        call["transcript"],
-        json!([{"role": "agent", "text": "Hello, this is Asha."}, {"role": "customer", "text": "Call me later."}])
-    );
-    assert_eq!(
-        (&call["extracted"], &call["outcome"]),
-        (&json!({"when": "later"}), &json!("callback_requested"))
-    );
+    call.shows(json!({"state": "ended", "endCause": "caller_hangup", "durationSeconds": 65}));
+    call.shows(json!({"transcript": [{"role": "agent", "text": "Hello, this is Asha."}, {"role": "customer", "text": "Call me later."}]}));
+    call.shows(json!({"extracted": {"when": "later"}, "outcome": "callback_requested"}));
     // Two started minutes, and one that was lost after 45 seconds.
     assert_eq!(kit.wallet().await, (before - 3 * 600, 0));
     let kinds = kit.kinds().await;
@@ -175,16 +167,14 @@ async fn a_call_whose_node_died_is_lost_after_its_lease() {
     let (ringing, talking) = (kit.placed().await, kit.placed().await);
     kit.tell(talking, Fact::Answered).await;
     kit.advance(44).await;
-    assert_eq!(
-        (&kit.call(ringing).await["state"], &kit.call(talking).await["state"]),
-        (&json!("ringing"), &json!("in_progress"))
-    );
+    kit.call(ringing).await.shows(json!({"state": "ringing"}));
+    kit.call(talking).await.shows(json!({"state": "in_progress"}));
     kit.advance(2).await;
     let (ringing, talking) = (kit.call(ringing).await, kit.call(talking).await);
     assert_eq!((&ringing["status"], &ringing["endCause"]), (&json!("failed"), &json!("error")));
     assert_eq!((&talking["status"], &talking["endCause"]), (&json!("completed"), &json!("error")));
     assert_eq!(kit.wallet().await.1, 0, "no money is held");
-    let lines = kit.app().store.read(|tx| store::calls::lines(&mut tx.of(Id::new(1, 1)))).await.unwrap();
+    let lines = kit.stored(|tx| store::calls::lines(&mut tx.of(Id::new(1, 1)))).await;
     assert_eq!(lines.1, 0, "no line is taken");
 }
 
@@ -253,10 +243,7 @@ async fn a_person_who_takes_over_is_told() {
     calls::transferred(kit.app(), kit.tenant(), id, "+918012345678".into()).await.unwrap();
     let event =
         kit.outbox().await.into_iter().find(|event| event["type"] == "call.transferred").expect("an event");
-    assert_eq!(
-        (&event["data"]["callId"], &event["data"]["transferredTo"]),
-        (&json!(id), &json!("+918012345678"))
-    );
+    event["data"].shows(json!({"callId": id, "transferredTo": "+918012345678"}));
     assert_eq!(event["data"]["transferredAt"], json!(kit.now().await));
 }
 
@@ -266,10 +253,7 @@ async fn a_call_that_comes_in_is_answered_by_the_numbers_agent() {
     let number = kit.inbound_agent(&json!({"systemPrompt": "You are Asha.", "direction": "inbound"})).await;
     let Welcome::Answer(row) = kit.comes_in(&number, "+919812300077").await else { panic!("declined") };
     let call = kit.call(row.id).await;
-    assert_eq!(
-        (&call["direction"], &call["state"], &call["fromNumber"], &call["toNumber"]),
-        (&json!("inbound"), &json!("ringing"), &json!("+919812300077"), &json!(number))
-    );
+    call.shows(json!({"direction": "inbound", "state": "ringing", "fromNumber": "+919812300077", "toNumber": number}));
     assert!(call["contactId"].is_string(), "{call}");
     assert_eq!(kit.wallet().await.1, 600, "a minute is held");
     kit.tell(row.id, Fact::Answered).await;
@@ -311,10 +295,7 @@ async fn calls_that_nobody_may_answer_are_declined_and_counted() {
     app.operator("POST", &format!("{path}/wallet/entries"), &entry).await.expect(201);
     assert_eq!(declined(&number).await, 480, "an empty wallet");
     let figures = app.get(&live, "/v1/analytics/calls").await.expect(200);
-    assert_eq!(
-        (&figures["data"]["totals"]["declinedCalls"], &figures["data"]["totals"]["calls"]),
-        (&json!(4), &json!(0))
-    );
+    figures["data"]["totals"].shows(json!({"declinedCalls": 4, "calls": 0}));
     let listed = app.get(&live, "/v1/calls?direction=inbound&state=blocked").await.expect(200);
     assert_eq!(listed["data"].as_array().unwrap().len(), 4);
 }

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
-use crate::app::TestApp;
 use crate::receiver::{Behaviour, Receiver};
-use crate::webhooks::{endpoint, text, trigger};
+use crate::shows::Shows;
+use crate::webhooks::text;
 use crate::world::World;
 
 struct Listener {
@@ -39,58 +39,51 @@ impl Listener {
 #[tokio::test(flavor = "multi_thread")]
 async fn events_come_to_a_laptop_signed() {
     let world = World::bare().await;
-    trigger(&world, &world.workspace, "call.started").await;
+    world.trigger("call.started").await;
     let receiver = Receiver::start(Behaviour::status(201)).await;
     let mut listener = Listener::start(&world.url, world.live(), &["--forward-to", &receiver.url]).await;
     let begun = listener.line().await;
-    let event = trigger(&world, &world.workspace, "call.failed").await;
+    let event = world.trigger("call.failed").await;
     let shown = listener.line().await;
-    assert_eq!(
-        (&shown["event"]["id"], &shown["forwarded"]["status"], &shown["forwarded"]["error"]),
-        (&json!(event), &json!(201), &Value::Null)
-    );
+    shown.shows(json!({"event.id": event, "forwarded.status": 201, "forwarded.error": null}));
     let got = receiver.wait_for(1).await.remove(0);
     assert_eq!((got.json(), got.header("x-service-event")), (shown["event"].clone(), "call.failed"));
     assert!(got.signed_with(text(&begun["secret"])) && got.header("x-service-delivery").starts_with("whd_"));
     receiver.behave(Behaviour::Close);
-    trigger(&world, &world.workspace, "call.failed").await;
+    world.trigger("call.failed").await;
     let shown = listener.line().await;
-    assert_eq!(
-        (&shown["forwarded"]["status"], text(&shown["forwarded"]["error"])),
-        (&Value::Null, "the connection was closed while waiting for the answer")
-    );
+    shown["forwarded"]
+        .shows(json!({"status": null, "error": "the connection was closed while waiting for the answer"}));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_listener_survives_a_restart_and_misses_nothing() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let app = TestApp::start_with(|config| config.listen = port.to_string()).await;
-    let workspace = app.workspace().await;
+    let world = World::bare_with(|config| config.listen = port.to_string()).await;
     let mut listener =
-        Listener::start(&app.url, &workspace.live, &["--events", "call.started,call.failed"]).await;
+        Listener::start(&world.url, world.live(), &["--events", "call.started,call.failed"]).await;
     listener.line().await;
-    let first = trigger(&app, &workspace, "call.started").await;
+    let first = world.trigger("call.started").await;
     assert_eq!(listener.line().await["event"]["id"], *first);
-    let app = app.restart().await;
-    trigger(&app, &workspace, "wallet.low").await;
-    let second = trigger(&app, &workspace, "call.failed").await;
+    let world = world.restart().await;
+    world.trigger("wallet.low").await;
+    let second = world.trigger("call.failed").await;
     assert_eq!(
         listener.line().await,
-        json!({"event": app.get(&workspace.live, &format!("/v1/events?after={first}")).await.expect(200)["data"][1], "forwarded": null})
+        json!({"event": world.get(&format!("/v1/events?after={first}")).await["data"][1], "forwarded": null})
     );
     assert!(!second.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_trigger_reaches_listeners_and_endpoints() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     let receiver = Receiver::ok().await;
-    endpoint(&app, &workspace, json!({"url": receiver.url})).await;
-    let mut listener = Listener::start(&app.url, &workspace.live, &[]).await;
+    world.endpoint(json!({"url": receiver.url})).await;
+    let mut listener = Listener::start(&world.url, world.live(), &[]).await;
     listener.line().await;
     let run = |kind: &'static str| {
-        let (url, key) = (app.url.clone(), workspace.live.clone());
+        let (url, key) = (world.url.clone(), world.workspace.live.clone());
         async move {
             Command::new(env!("CARGO_BIN_EXE_dastak"))
                 .args(["trigger", kind, "--url", &url, "--key", &key, "--json"])

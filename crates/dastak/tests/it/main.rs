@@ -109,6 +109,7 @@ mod recording_uploads;
 mod recording_uploads_nodes;
 mod scheduled_call_tries;
 mod scheduled_calls;
+mod shows;
 mod streams;
 mod streams_campaigns;
 mod streams_ingest;

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use dastak::app::master_key::{self, Change, Source};
 use dastak::app::tool_calls;
 use dastak::config::Config;
@@ -12,52 +11,38 @@ use domain::time::Timestamp;
 use serde_json::{Value, json};
 use store::{DbError, Store, params};
 
-use crate::app::{TestApp, Workspace, needs_sqlite};
+use crate::app::needs_sqlite;
 use crate::decision_log::{decide, export, verify, verify_log};
+use crate::world::World;
 
 /// Everything that a master key protects.
 struct Planted {
-    workspace: Workspace,
     tool: String,
     public_key: String,
 }
 
-async fn plant(app: &TestApp) -> Planted {
-    let workspace = app.workspace().await;
+async fn plant(world: &World) -> Planted {
     let config = json!({"url": "https://tools.example/x", "headers": {"x-secret": "of the tool"}});
     let body = json!({"type": "webhook", "name": "look_up", "description": "Looks up", "config": config});
-    let tool = app.operator("POST", &format!("/workspaces/{}/tools", workspace.id), &body).await.expect(201);
-    app.post(&workspace.live, "/v1/webhooks", &json!({"url": "https://hooks.example/x"})).await.expect(201);
-    app.post(
-        &workspace.live,
-        "/v1/contacts",
-        &json!({"externalRef": "r", "phone": "9812345678", "optOut": true}),
-    )
-    .await
-    .expect(201);
-    decide(app, &workspace, 0..5).await;
-    Planted {
-        tool: tool["data"]["id"].as_str().unwrap().to_owned(),
-        public_key: app.app().keyring.public_key(),
-        workspace,
-    }
+    let tool = world.operator("POST", "/tools", body).await.id(201);
+    world.endpoint(json!({"url": "https://hooks.example/x"})).await;
+    let person = json!({"externalRef": "r", "phone": "9812345678", "optOut": true});
+    world.post("/v1/contacts", &person).await.expect(201);
+    decide(world, 0..5).await;
+    Planted { tool, public_key: world.app().keyring.public_key() }
 }
 
 /// All of it is there and can be used.
-async fn check(app: &TestApp, planted: &Planted) {
-    let workspace = &planted.workspace;
-    let config = tool_calls::webhook(app.app(), workspace.id.parse().unwrap(), planted.tool.parse().unwrap())
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(serde_json::to_value(&config).unwrap()["headers"]["x-secret"], "of the tool");
-    assert_eq!(verify(app, workspace).await["verified"], true);
-    assert!(verify_log(&export(app, workspace, "").await, &["--key", &planted.public_key]).0);
+async fn check(world: &World, planted: &Planted) {
+    let config = tool_calls::webhook(world.app(), world.tenant(), planted.tool.parse().unwrap()).await;
+    let config = serde_json::to_value(config.unwrap().unwrap()).unwrap();
+    assert_eq!(config["headers"]["x-secret"], "of the tool");
+    assert_eq!(verify(world).await["verified"], true);
+    assert!(verify_log(&export(world, "").await, &["--key", &planted.public_key]).0);
     // Numbers on the list are found by their keyed hash.
-    let listed = app.get(&workspace.live, "/v1/dnc?phone=9812345678").await.expect(200);
-    assert_eq!(listed["data"].as_array().unwrap().len(), 1, "{listed}");
-    decide(app, workspace, 5..6).await;
-    assert_eq!(verify(app, workspace).await["verified"], true);
+    assert_eq!(world.list("/v1/dnc?phone=9812345678").await.len(), 1);
+    decide(world, 5..6).await;
+    assert_eq!(verify(world).await["verified"], true);
 }
 
 fn open(config: &Config) -> Store {
@@ -93,20 +78,22 @@ async fn change(config: &Config, steps: usize, new_witness: bool) -> Option<mast
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_of_the_master_key_loses_nothing_wherever_it_is_interrupted() {
     for steps in 0..=3 {
-        let app = TestApp::start().await;
-        let planted = plant(&app).await;
-        let (config, folder) = app.stop().await;
+        let world = World::bare().await;
+        let planted = plant(&world).await;
+        let stopped = world.stop().await;
+        let config = stopped.config.clone();
         let old = key(&config);
         let changed = change(&config, steps, false).await;
-        let app = TestApp::start_again((config.clone(), folder)).await;
+        let world = stopped.clone().start().await;
         assert_eq!(key(&config) != old, steps > 1, "the new key holds from the commit on");
         assert!(!config.data.join("master.key.next").exists());
-        check(&app, &planted).await;
+        check(&world, &planted).await;
         if let Some(changed) = changed {
             assert_eq!((changed.secrets, changed.heads, &changed.public_key), (2, 2, &planted.public_key));
         }
         // Run again, it completes, and the old key no longer opens anything. What is kept of it is put elsewhere.
-        let (config, folder) = app.stop().await;
+        let stopped = world.stop().await;
+        let config = stopped.config.clone();
         let before = key(&config);
         change(&config, 3, false).await;
         let after = key(&config);
@@ -121,25 +108,22 @@ async fn a_change_of_the_master_key_loses_nothing_wherever_it_is_interrupted() {
             Service::start(Config { public_url: String::new(), ..config.clone() }).await.err().unwrap();
         assert!(refused.contains("made with another master key"), "{refused}");
         std::fs::write(config.data.join("master.key"), &after).unwrap();
-        let app = TestApp::start_again((config, folder)).await;
-        let log = app.operator("GET", "/log", &Value::Null).await.expect(200);
+        let world = stopped.clone().start().await;
+        let log = world.app.operator("GET", "/log", &Value::Null).await.expect(200);
         assert!(
             log["data"].as_array().unwrap().iter().any(|line| line["operation"] == "changeMasterKey"),
             "{log}"
         );
-        let listed = app
-            .send("GET", "/v1/webhooks", Some(&planted.workspace.live), &[], Bytes::new())
-            .await
-            .expect(200);
-        assert_eq!(listed["data"].as_array().unwrap().len(), 1);
+        assert_eq!(world.list("/v1/webhooks").await.len(), 1);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_secret_that_cannot_be_opened_stops_the_change_before_anything_changed() {
-    let app = TestApp::start().await;
-    let planted = plant(&app).await;
-    let (config, folder) = app.stop().await;
+    let world = World::bare().await;
+    let planted = plant(&world).await;
+    let stopped = world.stop().await;
+    let config = stopped.config.clone();
     {
         let store = open(&config);
         let spoil = |tx: &mut store::Tx<'_>| {
@@ -152,35 +136,37 @@ async fn a_secret_that_cannot_be_opened_stops_the_change_before_anything_changed
         assert!(why.contains("the secret of webhook:whe_") && why.contains("nothing was changed"), "{why}");
     }
     let old = key(&config);
-    let app = TestApp::start_again((config.clone(), folder)).await;
+    let world = stopped.clone().start().await;
     assert_eq!(key(&config), old);
-    check(&app, &planted).await;
+    check(&world, &planted).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_of_the_key_is_no_amnesty() {
-    let app = TestApp::start().await;
-    let planted = plant(&app).await;
-    let tenant: domain::tenant::Tenant = planted.workspace.id.parse().unwrap();
+    let world = World::bare().await;
+    let planted = plant(&world).await;
+    let tenant = world.tenant();
     let alter = move |tx: &mut store::Tx<'_>| {
         tx.exec("update decision_log_heads set seal = 'mine' where workspace = ?1", params![tenant])
             .map(|_| ())
     };
-    app.app().store.tx::<_, DbError>(alter).await.unwrap();
-    assert_eq!(verify(&app, &planted.workspace).await["verified"], false);
-    let (config, folder) = app.stop().await;
+    world.app().store.tx::<_, DbError>(alter).await.unwrap();
+    assert_eq!(verify(&world).await["verified"], false);
+    let stopped = world.stop().await;
+    let config = stopped.config.clone();
     change(&config, 3, true).await;
-    let app = TestApp::start_again((config, folder)).await;
-    assert_eq!(verify(&app, &planted.workspace).await["verified"], false);
-    assert_ne!(app.app().keyring.public_key(), planted.public_key, "another key signs");
+    let world = stopped.clone().start().await;
+    assert_eq!(verify(&world).await["verified"], false);
+    assert_ne!(world.app().keyring.public_key(), planted.public_key, "another key signs");
 }
 
 /// A store that was made before the keys were wrapped: everything derives from the master key, until it is
 /// changed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_of_an_early_version_opens_and_changes_its_key() {
-    let app = TestApp::start().await;
-    let (config, folder) = app.stop().await;
+    let world = World::bare().await;
+    let stopped = world.stop().await;
+    let config = stopped.config.clone();
     let master = dastak::runtime::crypto::MasterKey::open(&config.data.join("master.key")).unwrap();
     let check_value = master.early_check();
     {
@@ -195,15 +181,16 @@ async fn a_store_of_an_early_version_opens_and_changes_its_key() {
         };
         store.tx::<_, DbError>(early).await.unwrap();
     }
-    let app = TestApp::start_again((config, folder)).await;
-    let planted = plant(&app).await;
-    check(&app, &planted).await;
-    let (config, folder) = app.stop().await;
+    let world = stopped.clone().start().await;
+    let planted = plant(&world).await;
+    check(&world, &planted).await;
+    let stopped = world.stop().await;
+    let config = stopped.config.clone();
     change(&config, 3, false).await;
-    let app = TestApp::start_again((config, folder)).await;
-    check(&app, &planted).await;
+    let world = stopped.clone().start().await;
+    check(&world, &planted).await;
     // Without its row of keys a changed store refuses to open; it does not start with new keys.
-    let (config, _folder) = app.stop().await;
+    let config = world.stop().await.config;
     {
         let store = open(&config);
         store
@@ -223,9 +210,10 @@ async fn a_store_of_an_early_version_opens_and_changes_its_key() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_copy_from_before_a_change_opens_with_the_key_that_was_kept_on_sqlite() {
     needs_sqlite();
-    let app = TestApp::start().await;
-    let planted = plant(&app).await;
-    let (config, folder) = app.stop().await;
+    let world = World::bare().await;
+    let planted = plant(&world).await;
+    let stopped = world.stop().await;
+    let config = stopped.config.clone();
     let (store_file, copy) = (config.data.join("dastak.db"), config.data.join("copy.db"));
     let rest = || {
         for rest in ["dastak.db-wal", "dastak.db-shm"] {
@@ -244,12 +232,12 @@ async fn a_copy_from_before_a_change_opens_with_the_key_that_was_kept_on_sqlite(
     for (file, expected) in [(copy, &old), (later, &new)] {
         std::fs::rename(&file, &store_file).unwrap();
         rest();
-        let app = TestApp::start_again((config.clone(), folder.clone())).await;
+        let world = stopped.clone().start().await;
         assert_eq!(&key(&config), expected);
-        check(&app, &planted).await;
-        app.stop().await;
+        check(&world, &planted).await;
+        world.stop().await;
         // What was witnessed of the decision log since is of the other state.
         std::fs::remove_file(config.data.join("log-marks")).ok();
     }
-    std::fs::remove_dir_all(&folder).unwrap();
+    std::fs::remove_dir_all(&stopped.folder).unwrap();
 }

@@ -6,7 +6,7 @@ use api::operations::{self, Access, Operation};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::app::Workspace;
+use crate::shows::Shows;
 use crate::worlds::{Desk, Things, keyed};
 
 /// Ids of everything in the first workspace that a path can name.
@@ -31,50 +31,41 @@ pub struct Ids {
 }
 
 async fn first(desk: &Desk, path: &str) -> String {
-    let listed = desk.app.get(&desk.workspace.live, path).await.expect(200);
+    let listed = desk.get(path).await;
     listed["data"][0]["id"].as_str().unwrap_or_else(|| panic!("{path} is empty")).to_owned()
 }
 
 /// The number on the messaging channel.
 async fn channel_number(desk: &Desk) -> String {
-    let path = format!("/workspaces/{}/chatapp/numbers", desk.workspace.id);
-    let listed = desk.app.operator("GET", &path, &Value::Null).await.expect(200);
+    let listed = desk.operator("GET", "/chatapp/numbers", Value::Null).await.expect(200);
     listed["data"][0]["id"].as_str().expect("a number").to_owned()
 }
 
 /// A run of another campaign, which is paused.
 async fn a_run(desk: &Desk) -> String {
-    let key = &desk.workspace.live;
     let body = json!({"name": "OfTheFirst, too", "agentId": first(desk, "/v1/agents").await});
-    let made = desk.app.post(key, "/v1/campaigns", &body).await.expect(201);
-    let path = format!("/v1/campaigns/{}", made["data"]["id"].as_str().expect("a campaign"));
-    desk.app.post(key, &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
-    let run = desk.app.post(key, &format!("{path}/run"), &Value::Null).await.expect(202);
-    desk.app.post(key, &format!("{path}/status"), &json!({"status": "paused"})).await.expect(200);
-    run["data"]["runId"].as_str().expect("a run").to_owned()
+    let campaign = desk.post("/v1/campaigns", &body).await.id(201);
+    desk.set_status(&campaign, "active").await.expect(200);
+    let run = desk.run(&campaign).await.data(202);
+    desk.set_status(&campaign, "paused").await.expect(200);
+    run["runId"].as_str().expect("a run").to_owned()
 }
 
 impl Ids {
     pub async fn of(desk: &Desk) -> Self {
-        let workspace = &desk.workspace.id;
         let tool =
             json!({"type": "webhook", "name": "look_up", "config": {"url": "https://example.com/tool"}});
-        let tool =
-            desk.app.operator("POST", &format!("/workspaces/{workspace}/tools"), &tool).await.expect(201);
-        let keys = desk
-            .app
-            .operator("GET", &format!("/workspaces/{workspace}/keys"), &Value::Null)
-            .await
-            .expect(200);
+        let tool = desk.operator("POST", "/tools", tool).await.id(201);
+        let keys = desk.operator("GET", "/keys", Value::Null).await.data(200);
         let account = json!({"provider": "hubspot", "credentials": {"accessToken": "x"}});
-        let integration = crate::integrations::connect(&desk.app, workspace, &account).await.expect(201);
+        let integration = desk.connect(&account).await.id(201);
         Self {
             run: a_run(desk).await,
-            integration: integration["data"]["id"].as_str().expect("an integration").to_owned(),
+            integration,
             agent: first(desk, "/v1/agents").await,
             number: first(desk, "/v1/numbers").await,
-            key: keys["data"][0]["id"].as_str().expect("a key").to_owned(),
-            tool: tool["data"]["id"].as_str().expect("a tool").to_owned(),
+            key: keys[0]["id"].as_str().expect("a key").to_owned(),
+            tool,
             endpoint: desk.endpoint.clone(),
             campaign: desk.campaign.clone(),
             board: desk.board.clone(),
@@ -144,24 +135,24 @@ pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
 async fn ask(desk: &Desk, operation: &Operation, path: &str, key: &str, body: &Value) -> crate::app::Answer {
     if operation.upload {
         let (kind, body) = crate::documents::an_upload();
-        return desk.app.send(operation.method.as_str(), path, Some(key), &[kind], body.into()).await;
+        return desk.send(operation.method.as_str(), path, Some(key), &[kind], body.into()).await;
     }
     let bytes = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };
-    desk.app.send(operation.method.as_str(), path, Some(key), &[("idempotency-key", "x")], bytes).await
+    desk.send(operation.method.as_str(), path, Some(key), &[("idempotency-key", "x")], bytes).await
 }
 
 #[tokio::test]
 async fn nothing_of_a_neighbour_is_there() {
     let desk = Desk::open().await;
-    let (ids, neighbour) = (Ids::of(&desk).await, desk.app.workspace().await);
+    let (ids, neighbour) = (Ids::of(&desk).await, desk.neighbour().await);
     for operation in keyed() {
-        for (things, key) in [(&desk.live, &neighbour.live), (&desk.test, &neighbour.test)] {
-            if key == &neighbour.test && operation.test_keys == operations::TestKeys::Refused {
+        for (things, key) in [(&desk.live, neighbour.live()), (&desk.test, neighbour.test())] {
+            if key == neighbour.test() && operation.test_keys == operations::TestKeys::Refused {
                 continue;
             }
             if operation.path.contains('{') {
                 let path = path(operation, &ids, things);
-                ask(&desk, operation, &path, key, &body(operation, things)).await.refused(404, "not_found");
+                ask(&desk, operation, &path, key, &body(operation, things)).await.not_found();
             } else if operation.method == operations::Method::GET {
                 let path = if operation.id == "listEvents" {
                     "/v1/events?after=start&limit=100"
@@ -200,7 +191,7 @@ async fn nothing_of_a_neighbour_is_there() {
         &desk,
         row("cancelNudges"),
         "/v1/nudges/cancel",
-        &neighbour.live,
+        neighbour.live(),
         &body(row("cancelNudges"), &desk.live),
     )
     .await;
@@ -210,13 +201,10 @@ async fn nothing_of_a_neighbour_is_there() {
         ("/v1/nudges", json!({"agentId": ids.agent, "toNumber": "+919812345678"})),
         (
             "/v1/scheduled-calls",
-            json!({"agentId": ids.agent, "toNumber": "+919812345678", "scheduledAt": desk.app.now().await}),
+            json!({"agentId": ids.agent, "toNumber": "+919812345678", "scheduledAt": desk.now().await}),
         ),
     ] {
-        desk.app
-            .post_with(&neighbour.live, path, &[("idempotency-key", "y")], &body)
-            .await
-            .refused(404, "not_found");
+        desk.app.post_with(neighbour.live(), path, &[("idempotency-key", "y")], &body).await.not_found();
     }
     untouched(&desk, &ids).await;
 }
@@ -225,7 +213,7 @@ async fn nothing_of_a_neighbour_is_there() {
 #[tokio::test]
 async fn the_operator_finds_things_in_their_own_workspace_only() {
     let desk = Desk::open().await;
-    let (ids, neighbour) = (Ids::of(&desk).await, desk.app.workspace().await);
+    let (ids, neighbour) = (Ids::of(&desk).await, desk.neighbour().await);
     let document = crate::documents::handed_in(&desk).await;
     let one = |operation: &Operation| match operation.id {
         "lockAgent" | "unlockAgent" => Some(&ids.agent),
@@ -249,7 +237,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
         let Some(id) = one(operation) else { continue };
         let path = operation
             .path
-            .replace("{ws}", &neighbour.id)
+            .replace("{ws}", &neighbour.workspace.id)
             .replace("{id}", id)
             .replace("{key}", id)
             .replace("{import}", "2");
@@ -265,9 +253,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
             "addListImportRows" => json!({"after": 0, "contacts": [{"phone": "9812345678"}]}),
             _ => Value::Null,
         };
-        ask(&desk, operation, &path, &desk.app.operator_token.to_string(), &body)
-            .await
-            .refused(404, "not_found");
+        ask(&desk, operation, &path, &desk.app.operator_token.to_string(), &body).await.not_found();
         asked += 1;
     }
     assert_eq!(asked, 28);
@@ -280,8 +266,7 @@ fn row(id: &str) -> &'static Operation {
 
 /// Everything of the first workspace is as it was made.
 async fn untouched(desk: &Desk, ids: &Ids) {
-    let Workspace { live: key, .. } = &desk.workspace;
-    let get = async |path: String| desk.app.get(key, &path).await.data(200);
+    let get = async |path: String| desk.data(&path).await;
     assert_eq!(get(format!("/v1/agents/{}", ids.agent)).await["status"], "active");
     assert_eq!(get(format!("/v1/scheduled-calls/{}", desk.live.scheduled)).await["status"], "scheduled");
     assert_eq!(get(format!("/v1/nudges/{}", desk.live.nudge)).await["status"], "scheduled");
@@ -295,10 +280,7 @@ async fn untouched(desk: &Desk, ids: &Ids) {
     assert_eq!((&template["status"], &template["name"]), (&json!("APPROVED"), &json!("of_the_first")));
     assert_eq!(get("/v1/chatapp/numbers".into()).await[0]["isDefault"], true);
     let base = get(format!("/v1/knowledge-bases/{}", ids.base)).await;
-    assert_eq!(
-        (&base["name"], &base["documents"][0]["source"]),
-        (&json!("OfTheFirst"), &json!("OfTheFirst"))
-    );
+    base.shows(json!({"name": "OfTheFirst", "documents[0].source": "OfTheFirst"}));
     let campaign = get(format!("/v1/campaigns/{}", ids.campaign)).await;
     let board = get(format!("/v1/campaigns/{}/board", ids.campaign)).await;
     assert_eq!((&board["boardId"], &board["columns"][0]["count"]), (&json!(ids.board), &json!(1)));

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::app::TestApp;
 use crate::nudge_transitions::TALK;
-use crate::world::{self, World, assert_nudge, id};
+use crate::shows::Shows;
+use crate::world::{World, assert_nudge, id};
 
 #[tokio::test]
 async fn what_is_for_the_client_to_fix_fails_at_once() {
@@ -13,26 +14,25 @@ async fn what_is_for_the_client_to_fix_fails_at_once() {
     let later = |agent: &str| json!({"agentId": agent, "scheduledAt": "2027-03-01T07:00:00Z"});
     let mut cases = Vec::new();
     for (number, reason) in ["agent_not_found", "agent_not_published"].into_iter().enumerate() {
-        let agent = world::agent(&world, &world.workspace, &json!({})).await;
+        let agent = world.agent(&json!({})).await;
         let nudge = world.nudge(&format!("981234020{number}"), &later(&agent)).await;
         let path = format!("/v1/agents/{agent}");
         if reason == "agent_not_found" {
             world.delete(&path).await.expect(200);
         } else {
-            world.post(&format!("{path}/status"), &json!({"status": "draft"})).await.expect(200);
+            world.set_agent(&agent, "draft").await.expect(200);
         }
         cases.push((nudge, reason));
     }
-    let needy = world::agent(&world, &world.workspace, &json!({})).await;
+    let needy = world.agent(&json!({})).await;
     cases.push((world.nudge("9812340202", &later(&needy)).await, "missing_required_variables"));
     let body = json!({"name": "Asha", "systemPrompt": "Greet {{name}}."});
     world.put(&format!("/v1/agents/{needy}"), &body).await.expect(200);
     let number = world.operator("POST", "/numbers", json!({"number": "9811111111"})).await.expect(201);
     let from = json!({"fromNumber": "9811111111", "scheduledAt": "2027-03-01T07:00:00Z"});
     cases.push((world.nudge("9812340203", &from).await, "from_number_unavailable"));
-    let path =
-        format!("/workspaces/{}/numbers/{}", world.workspace.id, number["data"]["id"].as_str().unwrap());
-    world.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+    let path = format!("/numbers/{}", number["data"]["id"].as_str().unwrap());
+    world.operator("DELETE", &path, Value::Null).await.expect(200);
     world.advance(1800).await;
     for (nudge, reason) in cases {
         let shown = world.show_nudge(&nudge).await;
@@ -58,9 +58,9 @@ async fn what_the_workspace_lacks_fails_at_once() {
     world.change(&json!({"suspended": false})).await;
     assert_nudge(&world.show_nudge(&later).await, "finished", Some("failed"), Some("workspace_suspended"));
     let numbers = world.data("/v1/numbers").await;
-    let path = format!("/workspaces/{}/numbers/{}", world.workspace.id, numbers[0]["id"].as_str().unwrap());
+    let path = format!("/numbers/{}", numbers[0]["id"].as_str().unwrap());
     let named = world.nudge("9812340303", &json!({"scheduledAt": "2027-03-01T07:10:00Z"})).await;
-    world.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+    world.operator("DELETE", &path, Value::Null).await.expect(200);
     let bare = world.play_nudge("9812340304", &json!({}), 600).await;
     assert_eq!(bare["fromNumber"], Value::Null);
     for nudge in [bare, named] {
@@ -80,11 +80,9 @@ async fn without_a_carrier_it_fails_at_once() {
         Some("failed"),
         Some("india_residency_unavailable"),
     );
-    let simulated =
-        world.send_nudge(&world.workspace.test, "t", &world.order(TALK, &json!({}))).await.data(201);
+    let simulated = world.send_nudge(world.test(), "t", &world.order(TALK, &json!({}))).await.data(201);
     world.advance(10).await;
-    let shown =
-        world.app.get(&world.workspace.test, &format!("/v1/nudges/{}", id(&simulated))).await.data(200);
+    let shown = world.app.get(world.test(), &format!("/v1/nudges/{}", id(&simulated))).await.data(200);
     assert_nudge(&shown, "finished", Some("connected"), Some("agent_ended"));
 }
 
@@ -140,7 +138,6 @@ async fn erasure_ends_what_waits_and_leaves_nothing_of_the_person() {
     let (tenant, context) = (world.tenant(), world.app().context());
     let hash = world.app().keyring.hash_phone(&TALK.parse().unwrap());
     let erased = world
-        .app
         .app()
         .store
         .of(tenant)
@@ -151,21 +148,11 @@ async fn erasure_ends_what_waits_and_leaves_nothing_of_the_person() {
     let shown = world.show_nudge(&waiting).await;
     assert_nudge(&shown, "finished", Some("cancelled"), Some("erased"));
     for nudge in [&shown, &world.show_nudge(&old).await] {
-        assert_eq!(
-            (
-                nudge["toNumber"].clone(),
-                nudge["externalRef"].clone(),
-                nudge["variables"].clone(),
-                nudge["metadata"].clone()
-            ),
-            (json!("[erased]"), Value::Null, json!({}), json!({}))
-        );
+        nudge.shows(json!({"toNumber": "[erased]", "externalRef": null, "variables": {}, "metadata": {}}));
     }
     let finished = world.nudge_events(&waiting).await.pop().unwrap();
-    assert_eq!(
-        (finished.0.as_str(), finished.1["toNumber"].clone(), finished.1["metadata"].clone()),
-        ("nudge.finished", json!("[erased]"), json!({}))
-    );
+    assert_eq!(finished.0, "nudge.finished");
+    finished.1.shows(json!({"toNumber": "[erased]", "metadata": {}}));
 }
 
 #[tokio::test]
@@ -175,7 +162,6 @@ async fn an_erasure_during_the_dial_stops_the_retries() {
     let (tenant, context) = (world.tenant(), world.app().context());
     let hash = world.app().keyring.hash_phone(&"9812340000".parse().unwrap());
     let erased = world
-        .app
         .app()
         .store
         .of(tenant)
@@ -185,8 +171,5 @@ async fn an_erasure_during_the_dial_stops_the_retries() {
     assert_eq!(erased, 0);
     world.advance(7200).await;
     let shown = world.show_nudge(&nudge).await;
-    assert_eq!(
-        (shown["status"].clone(), shown["result"].clone(), shown["attempts"].clone()),
-        (json!("finished"), json!("no_answer"), json!(1))
-    );
+    shown.shows(json!({"status": "finished", "result": "no_answer", "attempts": 1}));
 }

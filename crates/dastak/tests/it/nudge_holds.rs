@@ -4,17 +4,16 @@
 use serde_json::{Value, json};
 
 use crate::nudge_transitions::TALK;
-use crate::world::{self, World, assert_nudge};
+use crate::shows::Shows;
+use crate::world::{World, assert_nudge};
 
 #[tokio::test]
 async fn gates_refuse_for_good() {
     let world = World::monday().await;
     let magic = world.play_nudge("9812342222", &json!({}), 0).await;
     assert_nudge(&magic, "finished", Some("blocked"), None);
-    assert_eq!(
-        (magic["blockReason"].clone(), world.nudge_kinds(&magic).await),
-        (json!("dnd"), vec!["nudge.finished".to_owned()])
-    );
+    magic.shows(json!({"blockReason": "dnd"}));
+    assert_eq!(world.nudge_kinds(&magic).await, vec!["nudge.finished".to_owned()]);
     world.app.operator("POST", "/dnd", &json!({"phones": ["9812340005"]})).await.expect(200);
     assert_eq!(world.play_nudge("9812340005", &json!({}), 0).await["blockReason"], "dnd");
     for _ in 0..3 {
@@ -26,13 +25,10 @@ async fn gates_refuse_for_good() {
         );
     }
     let capped = world.play_nudge("9812340006", &json!({}), 0).await;
-    assert_eq!(
-        (capped["result"].clone(), capped["blockReason"].clone()),
-        (json!("blocked"), json!("frequency_cap"))
-    );
+    capped.shows(json!({"result": "blocked", "blockReason": "frequency_cap"}));
     let pack = json!({"name": "Consent", "hours": [{"days": [0, 1, 2, 3, 4, 5, 6], "from": "09:00", "to": "21:00"}], "requireConsent": true});
     let made = world.operator("POST", "/compliance-packs", pack).await.expect(201);
-    let agent = world::agent(&world, &world.workspace, &json!({"policyRef": made["data"]["id"]})).await;
+    let agent = world.agent(&json!({"policyRef": made["data"]["id"]})).await;
     assert_eq!(world.play_nudge("9812340007", &json!({"agentId": agent}), 0).await["blockReason"], "consent");
     let blocked = world.get("/v1/calls?state=blocked").await;
     assert_eq!(blocked["data"].as_array().unwrap().len(), 4, "refused dials are listed");
@@ -78,7 +74,7 @@ async fn a_custom_pack_with_days_and_holidays() {
     let world = World::monday().await;
     let pack = json!({"name": "Office", "hours": [{"days": [0, 1, 2, 3, 4], "from": "10:00", "to": "11:00"}], "holidays": ["2027-03-02"]});
     let made = world.operator("POST", "/compliance-packs", pack).await.expect(201);
-    let agent = world::agent(&world, &world.workspace, &json!({"policyRef": made["data"]["id"]})).await;
+    let agent = world.agent(&json!({"policyRef": made["data"]["id"]})).await;
     // Monday noon: closed for today, tomorrow is a holiday, so Wednesday 10:00 in India.
     let more = json!({"agentId": agent, "expiresAt": "2027-03-04T00:00:00Z"});
     let held = world.nudge("9812340001", &more).await;
@@ -120,11 +116,10 @@ async fn a_window_that_closed_meanwhile() {
 async fn a_top_up_wakes_what_waits_for_money() {
     let world = World::monday().await;
     let entry = |kind: &str, amount: i64| json!({"kind": kind, "amountMinor": amount, "reference": "r"});
-    let path = format!("/workspaces/{}/wallet/entries", world.workspace.id);
-    world.app.operator("POST", &path, &entry("adjustment", -999_500)).await.expect(201);
+    world.operator("POST", "/wallet/entries", entry("adjustment", -999_500)).await.expect(201);
     let nudge = world.play_nudge(TALK, &json!({}), 0).await;
     assert_nudge(&nudge, "scheduled", None, Some("insufficient_balance"));
-    world.app.operator("POST", &path, &entry("topup", 100_000)).await.expect(201);
+    world.operator("POST", "/wallet/entries", entry("topup", 100_000)).await.expect(201);
     world.advance(0).await;
     let nudge = world.show_nudge(&nudge).await;
     assert_eq!((&nudge["statusReason"], &nudge["attempts"]), (&Value::Null, &json!(1)), "{nudge}");
@@ -134,29 +129,19 @@ async fn a_top_up_wakes_what_waits_for_money() {
 async fn a_low_balance_holds_and_is_looked_at_every_15_minutes() {
     let world = World::monday().await;
     let entry = |amount: i64| json!({"kind": "adjustment", "amountMinor": amount, "reference": "r"});
-    let path = format!("/workspaces/{}/wallet/entries", world.workspace.id);
-    world.app.operator("POST", &path, &entry(-999_500)).await.expect(201);
+    world.operator("POST", "/wallet/entries", entry(-999_500)).await.expect(201);
     let nudge = world.play_nudge(TALK, &json!({}), 0).await;
     assert_nudge(&nudge, "scheduled", None, Some("insufficient_balance"));
-    assert_eq!(
-        (nudge["nextAttemptAt"].clone(), nudge["attempts"].clone()),
-        (json!("2027-03-01T06:45:00.000Z"), json!(0))
-    );
+    nudge.shows(json!({"nextAttemptAt": "2027-03-01T06:45:00.000Z", "attempts": 0}));
     world.advance(3600).await;
     assert_eq!(world.show_nudge(&nudge).await["nextAttemptAt"], "2027-03-01T07:45:00.000Z");
     assert_eq!(world.nudge_kinds(&nudge).await, ["nudge.scheduled"], "not on every recheck");
     let held = world.nudge_timeline(&nudge).await.pop().unwrap();
-    assert_eq!(
-        (held["decision"].clone(), held["reason"].clone(), held["times"].clone()),
-        (json!("hold"), json!("insufficient_balance"), json!(5))
-    );
+    held.shows(json!({"decision": "hold", "reason": "insufficient_balance", "times": 5}));
     let balance =
         held["checks"].as_array().unwrap().iter().find(|check| check["check"] == "balance").unwrap().clone();
-    assert_eq!(
-        (balance["availableMinor"].clone(), balance["neededMinor"].clone(), balance["ok"].clone()),
-        (json!(500), json!(600), json!(false))
-    );
-    world.app.operator("POST", &path, &entry(100)).await.expect(201);
+    balance.shows(json!({"availableMinor": 500, "neededMinor": 600, "ok": false}));
+    world.operator("POST", "/wallet/entries", entry(100)).await.expect(201);
     world.advance(15 * 60 + 11).await;
     assert_nudge(&world.show_nudge(&nudge).await, "finished", Some("connected"), Some("agent_ended"));
 }
@@ -169,10 +154,8 @@ async fn full_lines_hold_and_a_free_one_is_taken() {
     let second = world.play_nudge("9812340002", &json!({}), 1).await;
     assert_nudge(&world.show_nudge(&first).await, "queued", None, None);
     assert_nudge(&second, "scheduled", None, Some("concurrency_full"));
-    assert_eq!(
-        (second["attempts"].clone(), world.nudge_kinds(&second).await),
-        (json!(0), vec!["nudge.scheduled".to_owned()])
-    );
+    second.shows(json!({"attempts": 0}));
+    assert_eq!(world.nudge_kinds(&second).await, vec!["nudge.scheduled".to_owned()]);
     // The first ends at 10 s; the second is dialled at once and ends ten seconds later.
     world.advance(10).await;
     assert_nudge(&world.show_nudge(&first).await, "finished", Some("connected"), Some("agent_ended"));
@@ -186,10 +169,7 @@ async fn a_provider_error_before_any_ring_holds() {
     let world = World::monday().await;
     let nudge = world.play_nudge("9812346666", &json!({"expiresAt": "2027-03-01T07:10:00Z"}), 0).await;
     assert_nudge(&nudge, "scheduled", None, Some("provider_error"));
-    assert_eq!(
-        (nudge["attempts"].clone(), nudge["nextAttemptAt"].clone(), nudge["attemptsList"].clone()),
-        (json!(0), json!("2027-03-01T06:45:00.000Z"), json!([]))
-    );
+    nudge.shows(json!({"attempts": 0, "nextAttemptAt": "2027-03-01T06:45:00.000Z", "attemptsList": []}));
     world.advance(45 * 60).await;
     assert_nudge(&world.show_nudge(&nudge).await, "finished", Some("expired"), Some("expired"));
     assert_eq!(world.nudge_kinds(&nudge).await, ["nudge.scheduled", "nudge.finished"]);
@@ -205,26 +185,15 @@ async fn never_dialled_in_time_is_expired_and_a_retry_keeps_its_result() {
         )
         .await;
     world.advance(20).await;
-    let path = format!("/workspaces/{}/wallet/entries", world.workspace.id);
-    world
-        .app
-        .operator("POST", &path, &json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"}))
-        .await
-        .expect(201);
+    world.pay(-1_000_000).await;
     let other = world.nudge(TALK, &json!({"expiresAt": "2027-03-01T07:20:00Z"})).await;
     world.advance(3600).await;
     let retried = world.show_nudge(&nudge).await;
     assert_nudge(&retried, "finished", Some("no_answer"), Some("insufficient_balance"));
-    assert_eq!(
-        (retried["callId"].clone(), retried["finishedAt"].clone()),
-        (Value::Null, json!("2027-03-01T07:20:00.000Z"))
-    );
+    retried.shows(json!({"callId": null, "finishedAt": "2027-03-01T07:20:00.000Z"}));
     let finished = world.nudge_events(&nudge).await.pop().unwrap().1;
-    assert_eq!(
-        (finished["callId"].clone(), finished["attempt"]["endCause"].clone()),
-        (finished["attempt"]["callId"].clone(), json!("no_answer")),
-        "the event tells of the last attempt"
-    );
+    // The event tells of the last attempt.
+    finished.shows(json!({"callId": finished["attempt"]["callId"], "attempt.endCause": "no_answer"}));
     assert!(finished["callId"].is_string());
     assert_nudge(&world.show_nudge(&other).await, "finished", Some("expired"), Some("expired"));
 }

@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use crate::shows::Shows;
 use crate::world::{World, assert_nudge, id};
 
 pub const TALK: &str = "9812340001";
@@ -13,10 +14,7 @@ async fn a_talk_goes_through_every_status() {
     let world = World::monday().await;
     let nudge = world.play_nudge(TALK, &json!({"metadata": {"order": 7}}), 0).await;
     assert_nudge(&nudge, "queued", None, None);
-    assert_eq!(
-        (nudge["attempts"].clone(), nudge["callId"].clone(), nudge["nextAttemptAt"].clone()),
-        (json!(1), Value::Null, Value::Null)
-    );
+    nudge.shows(json!({"attempts": 1, "callId": null, "nextAttemptAt": null}));
     world
         .post(&format!("/v1/nudges/{}/cancel", id(&nudge)), &json!({}))
         .await
@@ -36,10 +34,7 @@ async fn a_talk_goes_through_every_status() {
     world.advance(7).await;
     let done = world.show_nudge(&nudge).await;
     assert_nudge(&done, "finished", Some("connected"), Some("agent_ended"));
-    assert_eq!(
-        (done["callId"].clone(), done["attempts"].clone(), done["finishedAt"].clone()),
-        (call.clone(), json!(1), json!("2027-03-01T06:30:10.000Z"))
-    );
+    done.shows(json!({"callId": call, "attempts": 1, "finishedAt": "2027-03-01T06:30:10.000Z"}));
     let attempt = json!({
         "callId": call, "startedAt": "2027-03-01T06:30:00.000Z", "answeredAt": "2027-03-01T06:30:02.000Z", "endedAt": "2027-03-01T06:30:10.000Z",
         "endCause": "agent_ended", "durationSeconds": 8, "outcome": "simulated", "summary": null, "extracted": {},
@@ -50,10 +45,7 @@ async fn a_talk_goes_through_every_status() {
         events.iter().map(|(kind, _)| kind.as_str()).collect::<Vec<_>>(),
         ["nudge.dialing", "nudge.finished"]
     );
-    assert_eq!(
-        (events[0].1["attempts"].clone(), events[0].1["status"].clone(), events[0].1["callId"].clone()),
-        (json!(1), json!("dialing"), call.clone())
-    );
+    events[0].1.shows(json!({"attempts": 1, "status": "dialing", "callId": call}));
     let finished = &events[1].1;
     assert_eq!(finished["attempt"], attempt);
     for field in [
@@ -70,15 +62,9 @@ async fn a_talk_goes_through_every_status() {
         assert_eq!(finished[field], attempt[field], "{field}");
     }
     let shown = world.data(&format!("/v1/calls/{}", call.as_str().unwrap())).await;
-    assert_eq!(
-        (shown["metadata"].clone(), shown["endCause"].clone()),
-        (json!({"order": 7}), json!("agent_ended"))
-    );
+    shown.shows(json!({"metadata": {"order": 7}, "endCause": "agent_ended"}));
     let entry = world.get("/v1/wallet/transactions?limit=1").await["data"][0].clone();
-    assert_eq!(
-        (entry["kind"].clone(), entry["amountMinor"].clone(), entry["reference"].clone()),
-        (json!("call_charge"), json!(-600), call)
-    );
+    entry.shows(json!({"kind": "call_charge", "amountMinor": -600, "reference": call}));
     // The number is free again.
     world.nudge(TALK, &json!({})).await;
 }
@@ -90,10 +76,8 @@ async fn what_was_said_needs_the_scope_to_read_calls() {
     let key = world.key(&world.workspace.id, "live", json!(["nudges:read"])).await;
     let shown = world.app.get(&key, &format!("/v1/nudges/{}", id(&nudge))).await.data(200);
     let attempt = &shown["attemptsList"][0];
-    assert_eq!(
-        (&attempt["summary"], &attempt["extracted"], &shown["recordingUrl"]),
-        (&Value::Null, &Value::Null, &Value::Null)
-    );
+    attempt.shows(json!({"summary": null, "extracted": null}));
+    shown.shows(json!({"recordingUrl": null}));
     assert_eq!(attempt["outcome"], "simulated");
 }
 
@@ -138,10 +122,7 @@ async fn an_opt_out_is_on_the_list_and_blocks_the_next() {
     world.play_nudge("9812347777", &json!({}), 10).await;
     let next = world.play_nudge("9812347777", &json!({}), 0).await;
     assert_nudge(&next, "finished", Some("blocked"), None);
-    assert_eq!(
-        (next["blockReason"].clone(), next["attempts"].clone(), next["callId"].clone()),
-        (json!("opt_out"), json!(0), Value::Null)
-    );
+    next.shows(json!({"blockReason": "opt_out", "attempts": 0, "callId": null}));
 }
 
 #[tokio::test]
@@ -150,10 +131,7 @@ async fn unanswered_dials_are_repeated_as_often_as_asked() {
     let more = json!({"retry": {"maxRetries": 2, "delayMinutes": 30}});
     let nudge = world.play_nudge("9812340000", &more, 15).await;
     assert_nudge(&nudge, "scheduled", None, Some("retry"));
-    assert_eq!(
-        (nudge["nextAttemptAt"].clone(), nudge["attempts"].clone(), nudge["callId"].clone()),
-        (json!("2027-03-01T07:00:15.000Z"), json!(1), Value::Null)
-    );
+    nudge.shows(json!({"nextAttemptAt": "2027-03-01T07:00:15.000Z", "attempts": 1, "callId": null}));
     world.ask_nudge("9812340000", &json!({})).await.refused(409, "nudge_in_flight");
     world.advance(1800).await;
     assert_nudge(&world.show_nudge(&nudge).await, "queued", None, None);
@@ -170,14 +148,8 @@ async fn unanswered_dials_are_repeated_as_often_as_asked() {
         ["nudge.attempt_ended", "nudge.attempt_ended", "nudge.finished"]
     );
     let first = &events[0].1;
-    assert_eq!(
-        (first["attempt"]["endCause"].clone(), first["attempt"]["callId"].clone()),
-        (json!("no_answer"), done["attemptsList"][0]["callId"].clone())
-    );
-    assert_eq!(
-        (first["nextAttemptAt"].clone(), first["statusReason"].clone()),
-        (json!("2027-03-01T07:00:15.000Z"), json!("retry"))
-    );
+    first["attempt"].shows(json!({"endCause": "no_answer", "callId": done["attemptsList"][0]["callId"]}));
+    first.shows(json!({"nextAttemptAt": "2027-03-01T07:00:15.000Z", "statusReason": "retry"}));
 }
 
 #[tokio::test]
@@ -199,10 +171,7 @@ async fn an_agent_that_fails_to_start_counts_and_is_repeated() {
         .play_nudge("9812348888", &json!({"retry": {"maxRetries": 1, "on": ["busy"], "delayMinutes": 10}}), 3)
         .await;
     assert_nudge(&nudge, "scheduled", None, Some("not_connected"));
-    assert_eq!(
-        (nudge["attempts"].clone(), nudge["nextAttemptAt"].clone()),
-        (json!(1), json!("2027-03-01T06:40:02.000Z"))
-    );
+    nudge.shows(json!({"attempts": 1, "nextAttemptAt": "2027-03-01T06:40:02.000Z"}));
     world.advance(603).await;
     assert_nudge(&world.show_nudge(&nudge).await, "finished", Some("failed"), Some("not_connected"));
     assert_eq!(
@@ -215,12 +184,7 @@ async fn an_agent_that_fails_to_start_counts_and_is_repeated() {
 async fn test_nudges_are_simulated_and_cost_nothing() {
     let world = World::monday().await;
     world.change(&json!({"kybVerified": false, "limits": {"concurrentCalls": 0}})).await;
-    let path = format!("/workspaces/{}/wallet/entries", world.workspace.id);
-    world
-        .app
-        .operator("POST", &path, &json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"}))
-        .await
-        .expect(201);
+    world.pay(-1_000_000).await;
     for (to, result, reason) in [
         ("9812340000", "no_answer", json!("no_answer")),
         ("9812341111", "busy", json!("busy")),
@@ -228,10 +192,9 @@ async fn test_nudges_are_simulated_and_cost_nothing() {
         ("9812346666", "connected", json!("agent_ended")),
         ("9812340001", "connected", json!("agent_ended")),
     ] {
-        let made = world.send_nudge(&world.workspace.test, to, &world.order(to, &json!({}))).await.data(201);
+        let made = world.send_nudge(world.test(), to, &world.order(to, &json!({}))).await.data(201);
         world.advance(16).await;
-        let shown =
-            world.app.get(&world.workspace.test, &format!("/v1/nudges/{}", id(&made))).await.data(200);
+        let shown = world.app.get(world.test(), &format!("/v1/nudges/{}", id(&made))).await.data(200);
         assert_nudge(&shown, "finished", Some(result), reason.as_str());
         assert_eq!(shown["livemode"], false);
     }
@@ -239,10 +202,7 @@ async fn test_nudges_are_simulated_and_cost_nothing() {
     assert_eq!(world.get("/v1/nudges").await["data"], json!([]));
     // The window is evaluated, as for live ones.
     world.set_clock("2027-03-01T18:00:00Z").await;
-    let held = world
-        .send_nudge(&world.workspace.test, "late", &world.order("9812340001", &json!({})))
-        .await
-        .data(201);
+    let held = world.send_nudge(world.test(), "late", &world.order("9812340001", &json!({}))).await.data(201);
     assert_nudge(&held, "scheduled", None, Some("outside_calling_window"));
 }
 
@@ -310,10 +270,8 @@ async fn the_timeline_tells_why() {
         "lines",
     ];
     assert_eq!(checks, all.map(|check| (check, true)));
-    assert_eq!(
-        (lines[3]["until"].clone(), lines[1]["callId"].is_string()),
-        (json!("2027-03-01T06:40:15.000Z"), true)
-    );
+    lines[3].shows(json!({"until": "2027-03-01T06:40:15.000Z"}));
+    assert!(lines[1]["callId"].is_string());
     let key = world.key(&world.workspace.id, "live", json!(["calls:read"])).await;
     world
         .app

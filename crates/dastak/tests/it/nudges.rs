@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::holder::Holder;
-use crate::world::{self, World, assert_nudge, id};
+use crate::shows::Shows;
+use crate::world::{World, assert_nudge, id};
 
 #[tokio::test]
 async fn a_nudge_due_now_is_queued_and_shown_whole() {
@@ -20,12 +21,8 @@ async fn a_nudge_due_now_is_queued_and_shown_whole() {
     });
     assert_eq!(made, expected);
     assert!(id(&made).starts_with("ndg_"));
-    world
-        .app
-        .get(&world.workspace.test, &format!("/v1/nudges/{}", id(&made)))
-        .await
-        .refused(404, "not_found");
-    world.app.get(world.live(), "/v1/nudges/ndg_1").await.refused(404, "not_found");
+    world.app.get(world.test(), &format!("/v1/nudges/{}", id(&made))).await.not_found();
+    world.fetch("/v1/nudges/ndg_1").await.not_found();
 }
 
 #[tokio::test]
@@ -49,7 +46,7 @@ async fn wrong_bodies_are_refused_and_name_the_field() {
         (json!({"metadata": {"a": "x".repeat(501)}}), "metadata.a"),
         (json!({"variables": []}), "variables"),
     ] {
-        let refused = world.ask_nudge("9812340001", &more).await.refused(400, "invalid_request");
+        let refused = world.ask_nudge("9812340001", &more).await.invalid();
         assert_eq!(refused["meta"]["field"], field, "{more}");
     }
     for (more, fields) in [
@@ -84,14 +81,13 @@ async fn only_a_published_outbound_call_agent_with_its_variables_can_call() {
     let world = World::monday().await;
     let agent = |body: Value| {
         let world = &world;
-        async move { world::agent(world, &world.workspace, &body).await }
+        async move { world.agent(&body).await }
     };
-    let draft =
-        world::draft_agent(&world, &world.workspace, &json!({})).await["id"].as_str().unwrap().to_owned();
+    let draft = world.draft_agent(&json!({})).await["id"].as_str().unwrap().to_owned();
     let chat = agent(json!({"channel": "chat"})).await;
     let inbound = agent(json!({"direction": "inbound"})).await;
-    let other = world.workspace().await;
-    let foreign = world::agent(&world.app, &other, &json!({})).await;
+    let other = world.neighbour().await;
+    let foreign = other.agent(&json!({})).await;
     for (agent, status, code) in [
         (draft.as_str(), 422, "agent_not_published"),
         (&chat, 422, "agent_not_call"),
@@ -136,9 +132,8 @@ async fn times_must_fit() {
         )
         .await;
     assert_nudge(&made, "scheduled", None, None);
-    assert_eq!(
-        (&made["scheduledAt"], &made["nextAttemptAt"]),
-        (&json!("2027-03-02T07:00:00.000Z"), &json!("2027-03-02T07:00:00.000Z"))
+    made.shows(
+        json!({"scheduledAt": "2027-03-02T07:00:00.000Z", "nextAttemptAt": "2027-03-02T07:00:00.000Z"}),
     );
     assert_eq!(world.nudge_kinds(&made).await, ["nudge.scheduled"]);
 }
@@ -173,7 +168,7 @@ async fn the_idempotency_key_is_required_and_gives_the_first_answer_again() {
     let body = world.order("9812340001", &json!({"scheduledAt": "2027-03-01T08:00:00Z"}));
     world.post("/v1/nudges", &body).await.refused(400, "invalid_idempotency_key");
     world.send_nudge(world.live(), &"k".repeat(256), &body).await.refused(400, "invalid_idempotency_key");
-    world.send_nudge(world.live(), "k", &world.order("1", &json!({}))).await.refused(400, "invalid_request");
+    world.send_nudge(world.live(), "k", &world.order("1", &json!({}))).await.invalid();
     let first = world.send_nudge(world.live(), "k", &body).await;
     let again = world.send_nudge(world.live(), "k", &body).await;
     assert_eq!(
@@ -185,7 +180,7 @@ async fn the_idempotency_key_is_required_and_gives_the_first_answer_again() {
         .send_nudge(world.live(), "k", &world.order("9812340002", &json!({})))
         .await
         .refused(422, "idempotency_key_reused");
-    let test = world.send_nudge(&world.workspace.test, "k", &body).await.expect(201);
+    let test = world.send_nudge(world.test(), "k", &body).await.expect(201);
     assert!(test["data"]["id"] != first.json["data"]["id"], "another world is another request");
     world.send_nudge(world.live(), "other", &body).await.refused(409, "nudge_in_flight");
     world.post(&format!("/v1/nudges/{}/cancel", id(&first.json["data"])), &json!({})).await.expect(200);
@@ -199,17 +194,16 @@ async fn one_live_nudge_per_number_and_mode() {
     let first = world.nudge("9812340001", &later).await;
     let refused = world.ask_nudge("+91 98123 40001", &json!({})).await.refused(409, "nudge_in_flight");
     assert_eq!(refused["meta"]["nudgeId"], first["id"]);
-    let test =
-        world.send_nudge(&world.workspace.test, "t", &world.order("9812340001", &later)).await.data(201);
+    let test = world.send_nudge(world.test(), "t", &world.order("9812340001", &later)).await.data(201);
     assert_eq!(test["livemode"], false);
     world
-        .send_nudge(&world.workspace.test, "t2", &world.order("9812340001", &json!({})))
+        .send_nudge(world.test(), "t2", &world.order("9812340001", &json!({})))
         .await
         .refused(409, "nudge_in_flight");
-    let other = world.workspace().await;
-    let agent = world::agent(&world.app, &other, &json!({})).await;
+    let other = world.neighbour().await;
+    let agent = other.agent(&json!({})).await;
     world
-        .send_nudge(&other.live, "o", &json!({"agentId": agent, "toNumber": "9812340001"}))
+        .send_nudge(other.live(), "o", &json!({"agentId": agent, "toNumber": "9812340001"}))
         .await
         .expect(201);
 }
@@ -265,7 +259,7 @@ async fn the_pending_limit_is_exact_under_concurrency() {
     // The other world has its own, and each that ends makes room.
     world
         .send_nudge(
-            &world.workspace.test,
+            world.test(),
             "t",
             &world.order("9812350099", &json!({"scheduledAt": "2027-03-01T08:00:00Z"})),
         )
@@ -287,12 +281,9 @@ async fn cancelling_one_and_many() {
     let path = format!("/v1/nudges/{}/cancel", id(&one));
     let cancelled = world.post(&path, &json!({})).await.data(200);
     assert_nudge(&cancelled, "finished", Some("cancelled"), Some("cancelled"));
-    assert_eq!(
-        (cancelled["nextAttemptAt"].clone(), cancelled["finishedAt"].clone()),
-        (Value::Null, json!("2027-03-01T06:30:00.000Z"))
-    );
+    cancelled.shows(json!({"nextAttemptAt": null, "finishedAt": "2027-03-01T06:30:00.000Z"}));
     world.post(&path, &json!({})).await.refused(409, "nudge_not_cancellable");
-    world.app.post(&world.workspace.test, &path, &json!({})).await.refused(404, "not_found");
+    world.app.post(world.test(), &path, &json!({})).await.not_found();
     assert_eq!(world.nudge_kinds(&one).await, ["nudge.scheduled", "nudge.finished"]);
 
     let mut live = Vec::new();
@@ -300,7 +291,7 @@ async fn cancelling_one_and_many() {
         live.push(world.nudge(&format!("981234010{number}"), &later).await["id"].clone());
     }
     let test = world
-        .send_nudge(&world.workspace.test, "t", &world.order("9812340100", &later))
+        .send_nudge(world.test(), "t", &world.order("9812340100", &later))
         .await
         .expect(201)["data"]["id"]
         .clone();
@@ -311,15 +302,14 @@ async fn cancelling_one_and_many() {
         json!({"ids": vec!["x"; 1001]}),
         json!({"ids": "x"}),
     ] {
-        world.post("/v1/nudges/cancel", &wrong).await.refused(400, "invalid_request");
+        world.post("/v1/nudges/cancel", &wrong).await.invalid();
     }
     let ids = json!({"ids": [live[0], live[0], live[1], one["id"], test, "ndg_0", "ndg_01jzzzzzzzzzzzzzzzzzzzzzzz"]});
     let done = world.post("/v1/nudges/cancel", &ids).await.data(200);
     assert_eq!(done, json!({"cancelled": 2, "ids": [live[0], live[1]]}));
     let done = world.post("/v1/nudges/cancel", &json!({"all": true})).await.data(200);
     assert_eq!(done, json!({"cancelled": 2, "ids": [live[2], live[3]]}));
-    let done =
-        world.app.post(&world.workspace.test, "/v1/nudges/cancel", &json!({"all": true})).await.data(200);
+    let done = world.app.post(world.test(), "/v1/nudges/cancel", &json!({"all": true})).await.data(200);
     assert_eq!(done["ids"], json!([test]));
     for cancelled in live {
         assert_eq!(world.nudge_kinds(&json!({"id": cancelled})).await, ["nudge.scheduled", "nudge.finished"]);
@@ -343,7 +333,7 @@ async fn cancelling_all_goes_past_those_that_are_dialled_meanwhile_on_postgres()
     let all = json!({"all": true});
     let cancelled = world.post("/v1/nudges/cancel", &all);
     let release = async {
-        world.app.until_one_waits_for_a_lock().await;
+        world.until_one_waits_for_a_lock().await;
         burst.end().await;
     };
     let (cancelled, ()) = tokio::join!(cancelled, release);
@@ -353,7 +343,7 @@ async fn cancelling_all_goes_past_those_that_are_dialled_meanwhile_on_postgres()
 #[tokio::test]
 async fn lists_are_filtered_and_paged() {
     let world = World::monday().await;
-    let other = world::agent(&world, &world.workspace, &json!({})).await;
+    let other = world.agent(&json!({})).await;
     let mut all = Vec::new();
     for number in 0..5 {
         let agent = if number < 2 { &other } else { &world.agent };
@@ -363,7 +353,7 @@ async fn lists_are_filtered_and_paged() {
     }
     world
         .send_nudge(
-            &world.workspace.test,
+            world.test(),
             "t",
             &world.order("9812340001", &json!({"scheduledAt": "2027-03-01T09:00:00Z"})),
         )
@@ -390,7 +380,7 @@ async fn lists_are_filtered_and_paged() {
         all[1..3]
     );
     for wrong in ["status=open", "result=none", "createdAfter=today", "limit=0", "limit=201"] {
-        world.app.get(world.live(), &format!("/v1/nudges?{wrong}")).await.refused(400, "invalid_request");
+        world.fetch(&format!("/v1/nudges?{wrong}")).await.invalid();
     }
     let (mut seen, mut cursor) = (Vec::new(), None::<String>);
     loop {
@@ -409,7 +399,7 @@ async fn lists_are_filtered_and_paged() {
         }
     }
     assert_eq!(seen, all);
-    world.app.get(world.live(), "/v1/nudges?cursor=abc").await.refused(400, "invalid_cursor");
+    world.fetch("/v1/nudges?cursor=abc").await.refused(400, "invalid_cursor");
 }
 
 #[tokio::test]
@@ -424,17 +414,12 @@ async fn a_preflight_says_what_a_dial_would_meet() {
     assert_eq!(ask("09812340001").await, free);
     assert_eq!(ask("9812342222").await["blockReason"], "dnd");
     world.app.operator("POST", "/dnd", &json!({"phones": ["9812340005"]})).await.expect(200);
-    assert_eq!(
-        (ask("9812340005").await["blocked"].clone(), ask("9812340005").await["blockReason"].clone()),
-        (json!(true), json!("dnd"))
-    );
+    ask("9812340005").await.shows(json!({"blocked": true}));
+    ask("9812340005").await.shows(json!({"blockReason": "dnd"}));
     world.set_clock("2027-03-01T15:25:00Z").await;
     let late = ask("9812340001").await;
-    assert_eq!(
-        (late["blocked"].clone(), late["insideWindow"].clone(), late["nextWindowAt"].clone()),
-        (json!(false), json!(false), json!("2027-03-02T03:30:00.000Z"))
-    );
+    late.shows(json!({"blocked": false, "insideWindow": false, "nextWindowAt": "2027-03-02T03:30:00.000Z"}));
     let body = json!({"agentId": world.agent, "toNumber": "12"});
-    world.post("/v1/nudges/preflight", &body).await.refused(400, "invalid_request");
+    world.post("/v1/nudges/preflight", &body).await.invalid();
     assert_eq!(world.get("/v1/nudges").await["data"], json!([]));
 }

@@ -5,10 +5,10 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{HOUR, Timestamp};
 use serde_json::{Value, json};
 
-use crate::app::{Answer, TestApp, Workspace, needs_postgres};
+use crate::app::{Answer, TestApp, needs_postgres};
 use crate::holder::Holder;
 use crate::many_workspaces::{at_once, open};
-use crate::world;
+use crate::world::World;
 
 /// A person whom one workspace knows, and the others do not.
 const KNOWN: &str = "+919812300501";
@@ -56,54 +56,47 @@ const KINDS: [Kind; 7] = [
     Kind::ForeignNumber,
 ];
 
-async fn own_number(app: &TestApp, workspace: &Workspace) -> Value {
-    app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"][0]["number"].clone()
-}
-
 /// How many nudges wait in the queues of a workspace, live and test.
-async fn pending(app: &TestApp, workspace: &Workspace) -> (i64, i64) {
-    let tenant: Tenant = workspace.id.parse().unwrap();
+async fn pending(world: &World) -> (i64, i64) {
+    let tenant: Tenant = world.tenant();
     let read = move |tx: &mut store::Tx<'_>| {
         let mut of =
             |mode| store::nudges::pending_in(&mut tx.of(tenant), mode).map(Option::unwrap_or_default);
         Ok::<_, store::DbError>((of(Mode::Live)?, of(Mode::Test)?))
     };
-    app.app().store.read(read).await.unwrap()
+    world.stored(read).await
 }
 
 /// Whether one transaction has accepted nudges of several workspaces.
 async fn shared(app: &TestApp) -> bool {
     let count = "select count(*) from (select 1 from nudges group by xmin::text having count(distinct workspace) > 1) as shared";
-    app.app().store.read(move |tx| tx.one::<i64>(count, &[])).await.unwrap().unwrap() > 0
+    app.stored(move |tx| tx.one::<i64>(count, &[])).await.unwrap() > 0
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nudges_of_many_workspaces_at_once_meet_only_what_is_their_own() {
-    let (app, offices) = open(OFFICES).await;
+    let offices = open(OFFICES).await;
+    let app = &offices[0].app;
     let later = Timestamp::parse(&app.now().await).unwrap().plus(HOUR).to_string();
     // An agent whose flow needs a variable.
     let mut needy = Vec::new();
     let mut numbers = Vec::new();
-    for (workspace, _) in &offices {
-        needy.push(world::agent(&app, workspace, &json!({"systemPrompt": "Ask about {{due}}."})).await);
-        numbers.push(own_number(&app, workspace).await);
+    for office in &offices {
+        needy.push(office.agent(&json!({"systemPrompt": "Ask about {{due}}."})).await);
+        numbers.push(office.own_number().await);
     }
     let call = json!({"agentId": needy[KNOWS], "toNumber": KNOWN, "variables": {"due": "5"}});
-    app.post(&offices[KNOWS].0.live, "/v1/calls", &call).await.expect(200);
-    app.post(&offices[LISTS].0.live, "/v1/dnc", &json!({"phones": [LISTED]})).await.expect(200);
+    offices[KNOWS].post("/v1/calls", &call).await.expect(200);
+    offices[LISTS].post("/v1/dnc", &json!({"phones": [LISTED]})).await.expect(200);
     let mut earlier = Vec::new();
     for (office, to) in [(NUDGES, BUSY), (FULL, "+919812300509")] {
-        let (workspace, agent) = &offices[office];
-        let body = json!({"agentId": agent, "toNumber": to, "scheduledAt": later});
-        let made = app.post_with(&workspace.live, "/v1/nudges", &[("idempotency-key", "k")], &body).await;
-        earlier.push(made.expect(201)["data"]["id"].clone());
+        earlier.push(offices[office].nudge(to, &json!({"scheduledAt": later})).await["id"].clone());
     }
-    let full = format!("/workspaces/{}", offices[FULL].0.id);
-    app.operator("PATCH", &full, &json!({"limits": {"pendingNudges": 1}})).await.expect(200);
+    offices[FULL].change(&json!({"limits": {"pendingNudges": 1}})).await;
 
     let mut requests = Vec::new();
     for kind in KINDS {
-        for (office, (workspace, _)) in offices.iter().enumerate() {
+        for (office, world) in offices.iter().enumerate() {
             let next = (office + 1) % OFFICES;
             let mut body = json!({"agentId": needy[office], "scheduledAt": later});
             let to = match kind {
@@ -118,20 +111,20 @@ async fn nudges_of_many_workspaces_at_once_meet_only_what_is_their_own() {
             match kind {
                 Kind::Known | Kind::KnownInTests => {}
                 Kind::ForeignAgent => body["agentId"] = json!(needy[next]),
-                Kind::ForeignNumber => body["fromNumber"] = numbers[next].clone(),
+                Kind::ForeignNumber => body["fromNumber"] = json!(numbers[next]),
                 Kind::Stranger | Kind::Listed | Kind::Busy => {}
             }
             if to != KNOWN {
                 body["variables"] = json!({"due": "7"});
             }
-            let key = if kind == Kind::KnownInTests { &workspace.test } else { &workspace.live };
+            let key = if kind == Kind::KnownInTests { world.test() } else { world.live() };
             // The same keys in all of them.
-            requests.push((key.clone(), format!("{kind:?}"), body));
+            requests.push((key.to_owned(), format!("{kind:?}"), body));
         }
     }
-    let answers = at_once(&app, "/v1/nudges", requests.clone()).await;
+    let answers = at_once(app, "/v1/nudges", requests.clone()).await;
     if app.app().store.shared() {
-        assert!(shared(&app).await, "no transaction has accepted nudges of several workspaces");
+        assert!(shared(app).await, "no transaction has accepted nudges of several workspaces");
     }
     let judge = |kind: Kind, office: usize, answer: Answer| -> Option<Value> {
         let place = format!("{kind:?} of workspace {office}: {}", answer.text);
@@ -141,7 +134,7 @@ async fn nudges_of_many_workspaces_at_once_meet_only_what_is_their_own() {
                 let refused = answer.refused(422, "missing_required_variables");
                 assert_eq!(refused["meta"]["missing"], json!(["due"]), "{place}");
             }
-            (Kind::ForeignAgent, _) => drop(answer.refused(404, "not_found")),
+            (Kind::ForeignAgent, _) => drop(answer.not_found()),
             (Kind::ForeignNumber, _) => drop(answer.refused(400, "from_number_not_owned")),
             (Kind::Busy, NUDGES) => {
                 let refused = answer.refused(409, "nudge_in_flight");
@@ -165,13 +158,13 @@ async fn nudges_of_many_workspaces_at_once_meet_only_what_is_their_own() {
     }
     assert_eq!(made.len(), 10);
     let mut waiting = Vec::new();
-    for (workspace, _) in &offices {
-        waiting.push(pending(&app, workspace).await);
+    for office in &offices {
+        waiting.push(pending(office).await);
     }
     assert_eq!(waiting, [(4, 1), (3, 0), (3, 0), (1, 0)]);
 
     // Requests that are repeated are given the nudge of their own workspace.
-    for (place, answer) in at_once(&app, "/v1/nudges", requests).await.into_iter().enumerate() {
+    for (place, answer) in at_once(app, "/v1/nudges", requests).await.into_iter().enumerate() {
         let (kind, office) = (KINDS[place / OFFICES], place % OFFICES);
         let first = made.iter().find(|made| (made.0, made.1) == (kind, office));
         if let Some((_, _, nudge)) = first {
@@ -183,8 +176,8 @@ async fn nudges_of_many_workspaces_at_once_meet_only_what_is_their_own() {
     // The list of one workspace keeps nobody else from dialling.
     app.advance(HOUR / 1000 + 1).await;
     for (kind, office, nudge) in &made {
-        let workspace = &offices[*office].0;
-        let key = if *kind == Kind::KnownInTests { &workspace.test } else { &workspace.live };
+        let world = &offices[*office];
+        let key = if *kind == Kind::KnownInTests { world.test() } else { world.live() };
         let path = format!("/v1/nudges/{}", nudge["id"].as_str().unwrap());
         let now = app.get(key, &path).await.data(200);
         if (*kind, *office) == (Kind::Listed, LISTS) {
@@ -196,8 +189,8 @@ async fn nudges_of_many_workspaces_at_once_meet_only_what_is_their_own() {
 }
 
 /// Somebody who holds the live queue of a workspace, which has so many pending nudges afterwards.
-async fn hold(app: &TestApp, workspace: &Workspace, pending: i64) -> Holder {
-    let tenant: Tenant = workspace.id.parse().unwrap();
+async fn hold(world: &World, pending: i64) -> Holder {
+    let tenant: Tenant = world.tenant();
     let take = move |tx: &mut store::Tx<'_>| {
         let queue = "select 1 from nudge_queues where workspace = ?1 and mode = 'live' /*pg for update*/";
         assert!(tx.exists(queue, store::params![tenant])?);
@@ -207,7 +200,7 @@ async fn hold(app: &TestApp, workspace: &Workspace, pending: i64) -> Holder {
         let sql = "update nudge_queues set pending = ?2 where workspace = ?1 and mode = 'live'";
         tx.exec(sql, store::params![tenant, pending]).map(|changed| assert_eq!(changed, 1))
     };
-    Holder::of(app, take, last).await
+    Holder::of(world, take, last).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -215,20 +208,21 @@ async fn a_queue_that_fills_up_meanwhile_keeps_no_other_workspace_from_its_nudge
     needs_postgres();
     const LIMIT: i64 = 10_000;
     const EACH: usize = 6;
-    let (app, offices) = open(3).await;
+    let offices = open(3).await;
+    let app = &offices[0].app;
     let later = Timestamp::parse(&app.now().await).unwrap().plus(HOUR).to_string();
     let request = |office: usize, number: usize| {
-        let (workspace, agent) = &offices[office];
         let to = format!("+9198123006{number:02}");
-        (workspace.live.clone(), to.clone(), json!({"agentId": agent, "toNumber": to, "scheduledAt": later}))
+        let body = offices[office].order(&to, &json!({"scheduledAt": later}));
+        (offices[office].live().to_owned(), to, body)
     };
     for office in 0..offices.len() {
-        for answer in at_once(&app, "/v1/nudges", vec![request(office, 0)]).await {
+        for answer in at_once(app, "/v1/nudges", vec![request(office, 0)]).await {
             answer.expect(201);
         }
     }
     // While the first request waits, the others gather; then their transaction waits for a queue that fills up.
-    let (first, full) = (hold(&app, &offices[0].0, 1).await, hold(&app, &offices[1].0, LIMIT).await);
+    let (first, full) = (hold(&offices[0], 1).await, hold(&offices[1], LIMIT).await);
     let send = |requests| {
         let app = app.clone();
         tokio::spawn(async move { at_once(&app, "/v1/nudges", requests).await })
@@ -250,8 +244,8 @@ async fn a_queue_that_fills_up_meanwhile_keeps_no_other_workspace_from_its_nudge
         }
     }
     let mut waiting = Vec::new();
-    for (workspace, _) in &offices {
-        waiting.push(pending(&app, workspace).await.0);
+    for office in &offices {
+        waiting.push(pending(office).await.0);
     }
     assert_eq!(waiting, [8, LIMIT, 7]);
 }

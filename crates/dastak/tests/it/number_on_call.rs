@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::scheduled_calls::{MORNING, assert_scheduled};
+use crate::shows::Shows;
 use crate::world::{NOON, World, shown_row};
 
 /// Answers and talks for eight seconds.
@@ -64,10 +65,8 @@ async fn a_nudge_to_somebody_who_talks_is_held_and_keeps_no_line_from_others() {
     let path = format!("/v1/nudges/{}", waits["id"].as_str().unwrap());
     world.advance(2).await;
     let held = world.data(&path).await;
-    assert_eq!(
-        (&held["status"], &held["statusReason"], &held["attempts"], &held["nextAttemptAt"]),
-        (&json!("scheduled"), &json!("concurrency_full"), &json!(0), &json!("2027-03-01T06:30:31.000Z"))
-    );
+    held.shows(json!({"status": "scheduled", "statusReason": "concurrency_full", "attempts": 0,
+        "nextAttemptAt": "2027-03-01T06:30:31.000Z"}));
     // The second line is for whoever comes.
     let id = world.campaign(&json!({}), &[OTHER]).await;
     assert_eq!(shown_row(&world.row(&id).await), "in_progress ringing 1 -");
@@ -123,14 +122,14 @@ async fn a_list_is_not_replaced_while_its_people_are_called() {
     let path = format!("/v1/campaigns/{id}/contacts");
     let rows = json!({"contacts": [{"phone": TALKS}]});
     let replace = async || world.post(&path, &rows).await;
-    replace().await.refused(409, "conflict");
+    replace().await.conflict();
     let imports = format!("/workspaces/{}/campaigns/{id}/list-imports", world.workspace.id);
     let import =
         world.app.operator("POST", &imports, &Value::Null).await.expect(201)["data"]["importId"].clone();
     let piece = json!({"after": 0, "contacts": [{"phone": TALKS}]});
     world.app.operator("POST", &format!("{imports}/{import}/rows"), &piece).await.expect(200);
     let finish = format!("{imports}/{import}/finish");
-    world.app.operator("POST", &finish, &Value::Null).await.refused(409, "conflict");
+    world.app.operator("POST", &finish, &Value::Null).await.conflict();
     assert_eq!(world.rows(&id).await.len(), 2, "nothing was changed");
     world.set(&id, "active").await.expect(200);
     world.advance(5).await;

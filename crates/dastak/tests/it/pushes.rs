@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::fakes::{Reply, System};
 use crate::polled_streams::Desk;
+use crate::shows::Shows;
 use crate::world;
 
 const CALLS: &str = "/crm/v3/objects/calls";
@@ -17,32 +18,30 @@ struct Office<S> {
 
 impl<S: System> Office<S> {
     async fn open(desk: Desk<S>, push: Value) -> Self {
-        desk.app.set_clock(&world::noon_after(&desk.app.now().await).to_string()).await;
+        desk.set_clock(&world::noon_after(&desk.now().await.to_string()).to_string()).await;
         let prompt = json!({"systemPrompt": "You are Asha from Acme."});
-        let agent = world::agent(&desk.app, &desk.workspace, &prompt).await;
+        let agent = desk.agent(&prompt).await;
         let office = Self { desk, agent };
         office.change(&json!({"push": push})).await;
         office
     }
 
     async fn change(&self, body: &Value) {
-        let Desk { app, workspace, integration, .. } = &self.desk;
-        let path = format!("/workspaces/{}/integrations/{integration}", workspace.id);
-        app.operator("PUT", &path, body).await.expect(200);
+        let path = format!("/integrations/{}", self.desk.integration);
+        self.desk.operator("PUT", &path, body.clone()).await.expect(200);
     }
 
     /// Calls a number, and lets the call end.
     async fn call(&self, key: &str, number: &str) -> String {
         let body = json!({"agentId": self.agent, "toNumber": number});
         let placed = self.desk.app.post(key, "/v1/calls", &body).await.expect(200);
-        self.desk.app.advance(60).await;
+        self.desk.advance(60).await;
         placed["interactionId"].as_str().unwrap().to_owned()
     }
 
     async fn pushes(&self, call: &str) -> Value {
         let path = format!("/v1/calls/{call}");
-        self.desk.app.get(&self.desk.workspace.live, &path).await.expect(200)["data"]["connectorPushes"]
-            .clone()
+        self.desk.get(&path).await["data"]["connectorPushes"].clone()
     }
 
     /// Waits until the call shows what came of it: provider, status and error.
@@ -51,14 +50,14 @@ impl<S: System> Office<S> {
         let told = |answer: &Value| {
             answer["data"]["connectorPushes"].as_array().is_some_and(|list| !list.is_empty())
         };
-        let answer = self.desk.app.until(&self.desk.workspace.live, &path, told).await;
+        let answer = self.desk.until(self.live(), &path, told).await;
         let pushes = answer["data"]["connectorPushes"].as_array().unwrap().clone();
         assert_eq!(pushes.len(), 1, "{pushes:?}");
         json!([pushes[0]["provider"], pushes[0]["status"], pushes[0]["error"]])
     }
 
     fn live(&self) -> &str {
-        &self.desk.workspace.live
+        self.desk.live()
     }
 }
 
@@ -87,16 +86,14 @@ async fn a_call_becomes_a_call_of_the_contact_in_hubspot() {
     let association = json!([{"to": {"id": "512"}, "types": [{"associationCategory": "HUBSPOT_DEFINED", "associationTypeId": 194}]}]);
     assert_eq!(written[0]["associations"], association);
     let properties = &written[0]["properties"];
-    assert_eq!(
-        (&properties["hs_call_status"], &properties["hs_call_direction"], &properties["hs_call_to_number"]),
-        (&json!("COMPLETED"), &json!("OUTBOUND"), &json!("+919812300001"))
-    );
+    properties.shows(json!({"hs_call_status": "COMPLETED", "hs_call_direction": "OUTBOUND",
+        "hs_call_to_number": "+919812300001"}));
     assert_eq!(properties["hs_call_duration"], "8000");
     assert!(properties["hs_call_title"].as_str().unwrap().contains(&call), "{properties}");
     // A second call is a second one, and neither is written again.
     let second = office.call(office.live(), "+919812300001").await;
     assert_eq!(office.told(&second).await, json!(["hubspot", "success", null]));
-    office.desk.app.advance(86_400).await;
+    office.desk.advance(86_400).await;
     assert_eq!(office.desk.fake.count(CALLS), 2);
 }
 
@@ -114,14 +111,8 @@ async fn a_call_becomes_a_task_in_salesforce() {
     let call = office.call(office.live(), "+919812300001").await;
     assert_eq!(office.told(&call).await, json!(["salesforce", "success", null]));
     let tasks = office.desk.fake.system.tasks.lock().unwrap().clone();
-    assert_eq!(
-        (
-            &tasks[0]["WhoId"],
-            &tasks[0]["CallObject"],
-            &tasks[0]["CallDurationInSeconds"],
-            &tasks[0]["TaskSubtype"]
-        ),
-        (&json!("00Q1"), &json!(call), &json!(8), &json!("Call"))
+    tasks[0].shows(
+        json!({"WhoId": "00Q1", "CallObject": call, "CallDurationInSeconds": 8, "TaskSubtype": "Call"}),
     );
 }
 
@@ -160,7 +151,7 @@ async fn a_call_becomes_a_line_in_the_note_of_a_shop_customer() {
     // The first write arrives, and its answer is lost.
     office.desk.fake.fail_after("/graphql.json", 1, Reply::Lost);
     let call = office.call(office.live(), "+919812300001").await;
-    office.desk.app.advance(200).await;
+    office.desk.advance(200).await;
     assert_eq!(office.told(&call).await, json!(["shopify", "success", null]));
     let note = office.desk.fake.system.note(7);
     assert!(note.starts_with("Likes tea.\n") && note.matches(&call).count() == 2, "{note}");
@@ -172,7 +163,7 @@ async fn only_the_calls_that_are_wanted_are_written() {
     // The number ends in 0000: nobody answers.
     let office = hubspot(json!({"calls": "answered"}), "+919812300000").await;
     let call = office.call(office.live(), "+919812300000").await;
-    office.desk.app.advance(600).await;
+    office.desk.advance(600).await;
     assert_eq!((office.pushes(&call).await, office.desk.fake.count(CALLS)), (json!([]), 0));
     office.change(&json!({"push": {"calls": "all"}})).await;
     let call = office.call(office.live(), "+919812300000").await;
@@ -184,7 +175,7 @@ async fn only_the_calls_that_are_wanted_are_written() {
     office.call(office.live(), "+919812300001").await;
     office.change(&json!({"push": null})).await;
     office.call(office.live(), "+919812300000").await;
-    office.desk.app.advance(600).await;
+    office.desk.advance(600).await;
     assert_eq!(office.desk.fake.count(CALLS), 1);
 }
 
@@ -194,7 +185,7 @@ async fn a_lost_answer_is_looked_up_and_not_written_twice() {
     office.desk.fake.fail(CALLS, 1, Reply::Lost);
     let call = office.call(office.live(), "+919812300001").await;
     assert_eq!(office.pushes(&call).await, json!([]));
-    office.desk.app.advance(120).await;
+    office.desk.advance(120).await;
     assert_eq!(office.told(&call).await, json!(["hubspot", "success", null]));
     assert_eq!(office.desk.fake.system.calls.lock().unwrap().len(), 1);
     assert_eq!(office.desk.fake.count("/calls/search"), 1);
@@ -207,9 +198,9 @@ async fn an_attempt_of_a_node_that_died_is_looked_up_after_its_lease() {
     office.desk.fake.fail(CALLS, 1, Reply::Hang);
     let call = office.call(office.live(), "+919812300001").await;
     office.desk.fake.wait_for(CALLS, 1).await;
-    let second = ::integrations::Desk::open(office.desk.app.app()).unwrap();
+    let second = ::integrations::Desk::open(office.desk.app()).unwrap();
     assert!(second.take_pushes(10).await.unwrap().is_empty(), "the lease holds");
-    office.desk.app.advance(300).await;
+    office.desk.advance(300).await;
     assert_eq!(office.told(&call).await, json!(["hubspot", "success", null]));
     assert_eq!(
         (office.desk.fake.system.calls.lock().unwrap().len(), office.desk.fake.count("/calls/search")),
@@ -227,7 +218,7 @@ async fn what_is_refused_for_good_is_told_once_without_secrets() {
         office.told(&call).await,
         json!(["hubspot", "failed", "answered 400: VALIDATION_ERROR: contact 512 is gone, says ***"])
     );
-    office.desk.app.advance(86_400).await;
+    office.desk.advance(86_400).await;
     assert_eq!(office.desk.fake.count(CALLS), 1);
 }
 
@@ -240,14 +231,14 @@ async fn a_wait_is_kept_and_a_system_that_never_answers_is_given_up() {
         Reply::With(429, "retry-after", "1000".into(), json!({"message": "slow down"})),
     );
     let call = office.call(office.live(), "+919812300001").await;
-    office.desk.app.advance(900).await;
+    office.desk.advance(900).await;
     assert_eq!(office.desk.fake.count(CALLS), 1);
-    office.desk.app.advance(100).await;
+    office.desk.advance(100).await;
     assert_eq!(office.told(&call).await, json!(["hubspot", "success", null]));
     office.desk.fake.fail_always(CALLS, Reply::Bare(500));
     let call = office.call(office.live(), "+919812300001").await;
     for _ in 0..100 {
-        office.desk.app.advance(200).await;
+        office.desk.advance(200).await;
     }
     assert_eq!(office.told(&call).await, json!(["hubspot", "failed", "answered 500"]));
     assert_eq!(office.desk.fake.system.calls.lock().unwrap().len(), 1);

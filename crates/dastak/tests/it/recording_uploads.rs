@@ -138,7 +138,7 @@ pub async fn until(held: &Held, what: &str, holds: impl AsyncFn() -> bool) {
 /// Rows of uploads.
 pub async fn rows(app: &TestApp) -> i64 {
     let read = |tx: &mut store::Tx<'_>| tx.one::<i64>("select count(*) from recording_uploads", &[]);
-    app.app().store.read(read).await.unwrap().unwrap()
+    app.stored(read).await.unwrap()
 }
 
 pub fn pieces(bucket: &Bucket) -> usize {

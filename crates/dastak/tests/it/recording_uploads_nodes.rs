@@ -3,26 +3,22 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use domain::call::{EndCause, Fact};
 use domain::time::Timestamp;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use crate::after_call::{Held, Line};
-use crate::app::TestApp;
 use crate::bucket::{Bucket, Fault};
 use crate::recording_uploads::{Recorded, STEP, is_whole, over, pieces, reach, recordings, rows, until, wav};
-use crate::world::World;
+use crate::world::Stopped;
 
 /// What is left of a service that died, and the bucket, which did not.
 struct Wreck {
     bucket: Bucket,
     /// The bucket lives in it.
     outside: Runtime,
-    remains: Option<(dastak::config::Config, std::path::PathBuf)>,
-    workspace: crate::app::Workspace,
-    agent: String,
+    remains: Option<Stopped>,
     /// When it died, or stopped last.
     moment: Timestamp,
     recorded: Recorded,
@@ -54,9 +50,8 @@ fn wreck(bytes: usize, last: impl AsyncFnOnce(&Held, &Bucket, &mut Recorded)) ->
 
 fn break_down(bucket: Bucket, outside: Runtime, runtime: Runtime, held: Held, recorded: Recorded) -> Wreck {
     let moment = held.app().clock.now();
-    let World { app, workspace, agent, .. } = held.world;
-    let remains = Some(app.crash(runtime));
-    Wreck { bucket, outside, remains, workspace, agent, moment, recorded }
+    let remains = Some(held.world.crash(runtime));
+    Wreck { bucket, outside, remains, moment, recorded }
 }
 
 impl Wreck {
@@ -64,16 +59,14 @@ impl Wreck {
     async fn start(&mut self, node: Option<&str>) -> Held {
         let objects = reach(&self.bucket);
         let remains = self.remains.take().expect("what is left");
-        let app = TestApp::start_again_ports(remains, Arc::new(Line), |ports| {
+        let world = remains.start_ports(Arc::new(Line), |ports| {
             ports.objects = objects;
             if let Some(node) = node {
                 ports.node = node.into();
             }
-        })
-        .await;
-        app.set_clock(&self.moment.plus(60_000).to_string()).await;
-        let world =
-            World { app, workspace: self.workspace.clone(), agent: self.agent.clone(), noon: self.moment };
+        });
+        let world = world.await;
+        world.set_clock(&self.moment.plus(60_000).to_string()).await;
         Held { world, shelf: Arc::default() }
     }
 
@@ -87,7 +80,7 @@ impl Wreck {
     /// The other node stops, and the dead one is back with its file.
     async fn start_first_again(&mut self, other: Held, file: Vec<u8>) -> Held {
         self.moment = other.app().clock.now();
-        self.remains = Some(other.world.app.stop().await);
+        self.remains = Some(other.world.stop().await);
         std::fs::write(&self.recorded.file, file).unwrap();
         self.start(None).await
     }
@@ -108,10 +101,10 @@ async fn at_once(_: &Held, _: &Bucket, _: &mut Recorded) {}
 async fn made_by_another(held: &Held, wreck: &Wreck, bytes: usize, case: &str) {
     held.advance(900).await;
     is_whole(held, &wreck.bucket, &wreck.recorded, &wav(bytes), case).await;
-    let tenant = wreck.workspace.id.parse().unwrap();
+    let tenant = held.workspace.id.parse().unwrap();
     let call = wreck.recorded.call.parse().unwrap();
     let read = move |tx: &mut store::Tx<'_>| store::recordings::of_call(&mut tx.of(tenant), call);
-    let row = held.app().store.read(read).await.unwrap().expect("a recording");
+    let row = held.stored(read).await.expect("a recording");
     assert_eq!(row.duration_ms, (bytes as i64 - 44) / 32, "{case}: as long as what is there");
 }
 
@@ -194,7 +187,7 @@ fn a_node_that_dies_at_the_end_of_a_call_is_replaced() {
         let owed = |tx: &mut store::Tx<'_>| {
             tx.one::<i64>("select count(*) from after_calls where step = 'recording'", &[])
         };
-        assert_eq!(held.app().store.read(owed).await.unwrap(), Some(0));
+        assert_eq!(held.stored(owed).await, Some(0));
     });
 }
 
@@ -272,8 +265,7 @@ fn nothing_is_made_of_an_erased_person() {
         let (held, file) = wreck.start_another().await;
         held.lost(&wreck.recorded.call).await;
         let contact = held.detail(&wreck.recorded.call).await["contactId"].as_str().unwrap().to_owned();
-        let (path, key) = (format!("/v1/contacts/{contact}/erase"), wreck.workspace.live.clone());
-        held.send("POST", &path, Some(&key), &[], Bytes::new()).await.expect(200);
+        held.erase(&contact).await.expect(200);
         until(&held, "everything goes", async || rows(&held.app).await == 0).await;
         assert_eq!((wreck.bucket.keys(), wreck.bucket.uploads()), (vec![], vec![]));
         // The node is back with its file.

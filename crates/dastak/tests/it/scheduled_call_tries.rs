@@ -25,13 +25,7 @@ async fn outside_the_hours_it_moves_to_the_next_opening_without_a_try() {
 #[tokio::test]
 async fn an_empty_wallet_is_tried_three_times_fifteen_minutes_apart() {
     let world = World::morning().await;
-    world
-        .operator(
-            "POST",
-            "/wallet/entries",
-            json!({"kind": "adjustment", "amountMinor": -999_500, "reference": "r"}),
-        )
-        .await;
+    world.pay(-999_500).await;
     let id = world.schedule("+919812345678", MORNING).await;
     world.advance(1).await;
     assert_scheduled(
@@ -52,9 +46,7 @@ async fn an_empty_wallet_is_tried_three_times_fifteen_minutes_apart() {
     let saved = world.schedule("+919812345679", "2027-01-05T04:46:00Z").await;
     world.advance(15 * MINUTE).await;
     assert_scheduled(&world.scheduled(&id).await, "failed", json!("insufficient_balance"), 3, Value::Null);
-    world
-        .operator("POST", "/wallet/entries", json!({"kind": "topup", "amountMinor": 5_000, "reference": "r"}))
-        .await;
+    world.pay(5_000).await;
     world.advance(15 * MINUTE).await;
     assert_scheduled(&world.scheduled(&saved).await, "placed", Value::Null, 2, Value::Null);
     assert_scheduled(&world.scheduled(&id).await, "failed", json!("insufficient_balance"), 3, Value::Null);
@@ -149,8 +141,8 @@ async fn anything_else_that_refuses_fails_it() {
     let world = World::morning().await;
     let own = world.get("/v1/numbers").await["data"][0].clone();
     let at = "2027-01-05T05:00:00Z";
-    let unpublished = world::agent(&world, &world.workspace, &json!({"systemPrompt": "Hi."})).await;
-    let deleted = world::agent(&world, &world.workspace, &json!({"systemPrompt": "Hi."})).await;
+    let unpublished = world.agent(&json!({"systemPrompt": "Hi."})).await;
+    let deleted = world.agent(&json!({"systemPrompt": "Hi."})).await;
     let schedule = |change: Value| {
         let mut body = world.order("+919812345678", &json!({"scheduledAt": at}));
         body.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
@@ -163,7 +155,7 @@ async fn anything_else_that_refuses_fails_it() {
         (schedule(json!({"fromNumber": own["number"]})).await, "from_number_unavailable"),
         (schedule(json!({})).await, "no_caller_id"),
     ];
-    world.post(&format!("/v1/agents/{unpublished}/status"), &json!({"status": "draft"})).await.expect(200);
+    world.set_agent(&unpublished, "draft").await.expect(200);
     world.delete(&format!("/v1/agents/{deleted}")).await.expect(200);
     world.operator("DELETE", &format!("/numbers/{}", own["id"].as_str().unwrap()), Value::Null).await;
     world.set_clock(at).await;
@@ -204,15 +196,15 @@ async fn one_workspace_with_many_due_does_not_delay_another_with_one() {
     let at = "2027-01-05T06:30:00Z";
     for number in 0..300 {
         let body = world.order(&format!("+9198123{number:05}"), &json!({"scheduledAt": at}));
-        world.app.post(&world.workspace.test, "/v1/scheduled-calls", &body).await.expect(201);
+        world.app.post(world.test(), "/v1/scheduled-calls", &body).await.expect(201);
     }
-    let lone = world.workspace().await;
-    let agent = world::agent(&world.app, &lone, &json!({"systemPrompt": "Hi."})).await;
+    let lone = world.neighbour().await;
+    let agent = lone.agent(&json!({"systemPrompt": "Hi."})).await;
     let body = json!({"agentId": agent, "toNumber": "+919812345678", "scheduledAt": at});
-    let id = world.app.post(&lone.test, "/v1/scheduled-calls", &body).await.id(201);
+    let id = world.app.post(lone.test(), "/v1/scheduled-calls", &body).await.id(201);
     world.set_clock(at).await;
     let mine =
-        world.app.get(&lone.test, &format!("/v1/scheduled-calls/{id}")).await.expect(200)["data"]["callId"]
+        world.app.get(lone.test(), &format!("/v1/scheduled-calls/{id}")).await.expect(200)["data"]["callId"]
             .as_str()
             .unwrap()
             .to_owned();
@@ -220,10 +212,7 @@ async fn one_workspace_with_many_due_does_not_delay_another_with_one() {
     for offset in [0, 200] {
         let page = world
             .app
-            .get(
-                &world.workspace.test,
-                &format!("/v1/scheduled-calls?status=placed&limit=200&offset={offset}"),
-            )
+            .get(world.test(), &format!("/v1/scheduled-calls?status=placed&limit=200&offset={offset}"))
             .await
             .expect(200);
         theirs.extend(
@@ -291,7 +280,7 @@ async fn a_key_that_ran_out_calls_nobody() {
 async fn due_calls_leave_the_clients_calls_of_a_minute_alone() {
     let world = World::morning().await;
     let limits = json!({"limits": {"callsPerMinute": 2}});
-    world.operator("PATCH", "", limits).await.expect(200);
+    world.change(&limits).await;
     let at = "2027-01-05T05:30:00Z";
     let mut calls = Vec::new();
     for number in 0..5 {

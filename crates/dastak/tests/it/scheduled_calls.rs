@@ -3,8 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{Answer, TestApp, Workspace};
-use crate::world::{self, World};
+use crate::app::{Answer, TestApp};
+use crate::shows::Shows;
+use crate::world::World;
 
 /// A Tuesday, 10:00 in India.
 pub const MORNING: &str = "2027-01-05T04:30:00Z";
@@ -57,14 +58,11 @@ async fn a_scheduled_call_is_shown_as_it_was_asked_for() {
     assert_eq!(made["data"], expected);
     assert_eq!(world.scheduled(id).await, expected);
     let plain = world.scheduled(&world.schedule("+919812345678", "2027-01-05T06:30:00Z").await).await;
-    assert_eq!(
-        (&plain["fromNumber"], &plain["externalRef"], &plain["variables"], &plain["metadata"]),
-        (&Value::Null, &Value::Null, &json!({}), &json!({}))
-    );
-    world.app.get(world.live(), "/v1/scheduled-calls/scall_nothing").await.refused(404, "not_found");
-    let stranger = world.workspace().await;
-    world.app.get(&stranger.live, &format!("/v1/scheduled-calls/{id}")).await.refused(404, "not_found");
-    world.app.delete(&stranger.live, &format!("/v1/scheduled-calls/{id}")).await.refused(404, "not_found");
+    plain.shows(json!({"fromNumber": null, "externalRef": null, "variables": {}, "metadata": {}}));
+    world.fetch("/v1/scheduled-calls/scall_nothing").await.not_found();
+    let stranger = world.neighbour().await;
+    stranger.fetch(&format!("/v1/scheduled-calls/{id}")).await.not_found();
+    stranger.delete(&format!("/v1/scheduled-calls/{id}")).await.not_found();
 }
 
 #[tokio::test]
@@ -84,7 +82,7 @@ async fn the_time_is_from_now_to_30_days_ahead() {
     }
     let mut body = world.order("+919812345678", &json!({"scheduledAt": ""}));
     body.as_object_mut().unwrap().remove("scheduledAt");
-    world.post_scheduled(&body).await.refused(400, "invalid_request");
+    world.post_scheduled(&body).await.invalid();
     for at in ["2027-01-05T04:30:00Z", "2027-02-04T04:29:00Z"] {
         world.post_scheduled(&world.order("+919812345678", &json!({"scheduledAt": at}))).await.expect(201);
     }
@@ -93,12 +91,11 @@ async fn the_time_is_from_now_to_30_days_ahead() {
 #[tokio::test]
 async fn agent_variables_and_numbers_are_checked_at_creation_and_nothing_else_is() {
     let world = World::morning().await;
-    let (app, workspace) = (&world.app, &world.workspace);
     let at = "2027-01-05T06:30:00Z";
-    let draft = world::draft_agent(app, workspace, &json!({})).await["id"].as_str().unwrap().to_owned();
-    let chat = world::agent(app, workspace, &json!({"channel": "chat", "systemPrompt": "Hi."})).await;
-    let inbound = world::agent(app, workspace, &json!({"direction": "inbound", "systemPrompt": "Hi."})).await;
-    let asks = world::agent(app, workspace, &json!({"systemPrompt": "Greet {{name}}."})).await;
+    let draft = world.draft_agent(&json!({})).await["id"].as_str().unwrap().to_owned();
+    let chat = world.agent(&json!({"channel": "chat", "systemPrompt": "Hi."})).await;
+    let inbound = world.agent(&json!({"direction": "inbound", "systemPrompt": "Hi."})).await;
+    let asks = world.agent(&json!({"systemPrompt": "Greet {{name}}."})).await;
     let with = |change: Value| {
         let mut body = world.order("+919812345678", &json!({"scheduledAt": at}));
         body.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
@@ -119,30 +116,23 @@ async fn agent_variables_and_numbers_are_checked_at_creation_and_nothing_else_is
     ] {
         world.post_scheduled(&with(change)).await.refused(status, code);
     }
-    world.operator("PATCH", "", json!({"kybVerified": false})).await;
+    world.change(&json!({"kybVerified": false})).await;
     world.post_scheduled(&with(json!({}))).await.refused(403, "kyb_required");
-    world.operator("PATCH", "", json!({"kybVerified": true})).await;
-    let listed = app.get(&workspace.live, "/v1/scheduled-calls").await.expect(200);
+    world.change(&json!({"kybVerified": true})).await;
+    let listed = world.get("/v1/scheduled-calls").await;
     assert_eq!(listed["data"], json!([]));
     // Wallet, hours, registry and frequency are checked when it is due.
-    world
-        .operator(
-            "POST",
-            "/wallet/entries",
-            json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"}),
-        )
-        .await;
+    world.pay(-1_000_000).await;
     world
         .post_scheduled(&with(json!({"toNumber": "+919812342222", "scheduledAt": "2027-01-05T20:00:00Z"})))
         .await
         .expect(201);
     let poor =
-        app.operator("POST", "/workspaces", &json!({"name": "New", "kybVerified": true})).await.id(201);
-    let live = app.key(&poor, "live", json!("all")).await;
-    let numberless = Workspace { id: poor, live: live.clone(), test: String::new() };
-    let agent = world::agent(app, &numberless, &json!({"systemPrompt": "Hi."})).await;
+        world.app.operator("POST", "/workspaces", &json!({"name": "New", "kybVerified": true})).await.id(201);
+    let poor = world.enter(&poor).await;
+    let agent = poor.agent(&json!({"systemPrompt": "Hi."})).await;
     let body = json!({"agentId": agent, "toNumber": "+919812345678", "scheduledAt": at});
-    app.post(&live, "/v1/scheduled-calls", &body).await.refused(400, "no_phone_number");
+    poor.post("/v1/scheduled-calls", &body).await.refused(400, "no_phone_number");
 }
 
 #[tokio::test]
@@ -178,19 +168,15 @@ async fn due_with_all_checks_passed_it_is_placed_and_the_call_goes_its_way() {
     assert_scheduled(&placed, "placed", Value::Null, 1, Value::Null);
     world.advance(30).await;
     let call = world.data(&format!("/v1/calls/{}", placed["callId"].as_str().unwrap())).await;
-    assert_eq!(
-        (&call["status"], &call["startedAt"], &call["metadata"]),
-        (&json!("completed"), &json!("2027-01-05T06:30:00.000Z"), &json!({"order": "A-1"}))
+    call.shows(
+        json!({"status": "completed", "startedAt": "2027-01-05T06:30:00.000Z", "metadata": {"order": "A-1"}}),
     );
     let tenant = world.tenant();
     let events =
         world.app().store.of(tenant).read(move |tx| store::events::list_after(tx, "", 100)).await.unwrap();
     let started = events.iter().find(|event| event.kind == "call.started").expect("call.started");
     let envelope = crate::closed::event(started.envelope.as_deref().unwrap());
-    assert_eq!(
-        (&envelope["data"]["metadata"], &envelope["livemode"]),
-        (&json!({"order": "A-1"}), &json!(true))
-    );
+    envelope.shows(json!({"data.metadata": {"order": "A-1"}, "livemode": true}));
     // Nothing is tried again.
     world.advance(24 * 60 * MINUTE).await;
     assert_eq!(world.calls().await.len(), 1);
@@ -239,30 +225,20 @@ async fn the_list_is_newest_first_by_status_and_page() {
     assert_eq!(page("?status=scheduled&limit=2&offset=1").await, ids[2..4]);
     assert_eq!(page("?status=placed").await, Vec::<String>::new());
     for query in ["?status=done", "?limit=0", "?limit=201", "?offset=-1"] {
-        world
-            .app
-            .get(world.live(), &format!("/v1/scheduled-calls{query}"))
-            .await
-            .refused(400, "invalid_request");
+        world.fetch(&format!("/v1/scheduled-calls{query}")).await.invalid();
     }
 }
 
 #[tokio::test]
 async fn a_test_key_has_its_own_scheduled_calls_which_are_simulated_at_any_hour() {
     let world = World::morning().await;
-    let (live, test) = (world.live(), &world.workspace.test);
+    let (live, test) = (world.live(), world.test());
     world.operator("PATCH", "", json!({"kybVerified": false, "limits": {"concurrentCalls": 0}})).await;
-    world
-        .operator(
-            "POST",
-            "/wallet/entries",
-            json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"}),
-        )
-        .await;
+    world.pay(-1_000_000).await;
     let body = world.order("+919812342222", &json!({"scheduledAt": "2027-01-05T22:00:00+05:30"}));
     let id = world.app.post(test, "/v1/scheduled-calls", &body).await.id(201);
-    world.app.get(live, &format!("/v1/scheduled-calls/{id}")).await.refused(404, "not_found");
-    world.app.delete(live, &format!("/v1/scheduled-calls/{id}")).await.refused(404, "not_found");
+    world.app.get(live, &format!("/v1/scheduled-calls/{id}")).await.not_found();
+    world.app.delete(live, &format!("/v1/scheduled-calls/{id}")).await.not_found();
     assert_eq!(world.app.get(live, "/v1/scheduled-calls").await.expect(200)["data"], json!([]));
     world.set_clock("2027-01-05T22:00:11+05:30").await;
     let placed = world.app.get(test, &format!("/v1/scheduled-calls/{id}")).await.data(200);
@@ -306,10 +282,7 @@ async fn the_timeline_says_why_it_waited_and_what_came_of_it() {
     assert_eq!(moved["until"], "2027-01-06T03:30:00.000Z");
     let window =
         moved["checks"].as_array().unwrap().iter().find(|check| check["check"] == "calling_window").unwrap();
-    assert_eq!(
-        (&window["ok"], &window["open"], &window["opens"]),
-        (&json!(false), &json!(false), &json!("2027-01-06T03:30:00.000Z"))
-    );
+    window.shows(json!({"ok": false, "open": false, "opens": "2027-01-06T03:30:00.000Z"}));
     assert!(!timeline.to_string().contains("9812345678"), "no personal data");
     let call = timeline[2]["callId"].as_str().unwrap();
     let calls = world.data(&format!("/v1/calls/{call}/timeline")).await;
@@ -319,11 +292,7 @@ async fn the_timeline_says_why_it_waited_and_what_came_of_it() {
     let checked: Vec<&str> =
         calls[0]["checks"].as_array().unwrap().iter().map(|check| check["check"].as_str().unwrap()).collect();
     assert_eq!(checked, ["dnd", "opt_out", "calling_window", "frequency_cap", "consent"]);
-    world
-        .app
-        .get(&world.workspace.test, &format!("/v1/calls/{call}/timeline"))
-        .await
-        .refused(404, "not_found");
+    world.app.get(world.test(), &format!("/v1/calls/{call}/timeline")).await.not_found();
 }
 
 #[tokio::test]
@@ -336,7 +305,7 @@ async fn a_repeated_request_schedules_one_call() {
         .await
         .expect(201);
     let second =
-        world.app.post_with(world.live(), "/v1/scheduled-calls", &[("idempotency-key", "a")], &body).await;
+        world.post_with(world.live(), "/v1/scheduled-calls", &[("idempotency-key", "a")], &body).await;
     assert_eq!(second.header("idempotent-replayed"), Some("true"));
     assert_eq!(second.expect(201), first);
     assert_eq!(world.get("/v1/scheduled-calls").await["data"].as_array().unwrap().len(), 1);
@@ -363,14 +332,11 @@ async fn an_erased_person_is_not_called_and_leaves_no_trace() {
     body["metadata"] = json!({"note": "Ravi"});
     let by_reference = world.post_scheduled(&body).await.id(201);
     let other = world.schedule("+919812345677", "2027-01-05T06:30:00Z").await;
-    world.post(&format!("/v1/contacts/{contact}/erase"), &json!({})).await.expect(200);
+    world.erase(&contact).await.expect(200);
     for id in [&by_number, &by_reference] {
         let erased = world.scheduled(id).await;
         assert_scheduled(&erased, "cancelled", json!("erased"), 0, Value::Null);
-        assert_eq!(
-            (&erased["toNumber"], &erased["externalRef"], &erased["variables"], &erased["metadata"]),
-            (&json!("[erased]"), &Value::Null, &json!({}), &json!({}))
-        );
+        erased.shows(json!({"toNumber": "[erased]", "externalRef": null, "variables": {}, "metadata": {}}));
     }
     world.set_clock("2027-01-05T07:00:00Z").await;
     assert_scheduled(&world.scheduled(&other).await, "placed", Value::Null, 1, Value::Null);

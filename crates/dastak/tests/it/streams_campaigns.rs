@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use store::db::{Fate, Faults, Pause, Place};
 use tokio::sync::Notify;
 
-use crate::app::TestApp;
-use crate::streams::{path, send, stream, webhook};
-use crate::world::{self, World};
+use crate::shows::Shows;
+use crate::streams::{path, send};
+use crate::world::World;
 
 const DAY: i64 = 86_400;
 
@@ -36,7 +36,7 @@ fn id(path: &str) -> &str {
 #[tokio::test]
 async fn a_new_record_is_put_on_every_list() {
     let world = World::open().await;
-    let made = webhook(&world.app, &world.workspace).await;
+    let made = world.webhook_stream().await;
     let (one, two) = (world.new_campaign(json!({})).await, world.new_campaign(json!({})).await);
     let first = attach(
         &world,
@@ -54,28 +54,17 @@ async fn a_new_record_is_put_on_every_list() {
     attach(&world, &two, &made, &json!({})).await;
     let body = json!([{"first_name": "Asha", "last_name": "Rao", "mobile": "98123 45678", "lead": {"city": "Pune"}}, {"phone": "+12025550100"}]);
     let answer = send(&world.app, &made, &body).await.data(202);
-    assert_eq!(
-        (&answer["accepted"], &answer["invalid"], &answer["queued"]),
-        (&json!(1), &json!(1), &json!(1))
-    );
+    answer.shows(json!({"accepted": 1, "invalid": 1, "queued": 1}));
     let (on_one, on_two) = (rows(&world, &one).await, rows(&world, &two).await);
     assert_eq!((on_one.len(), on_two.len()), (1, 1));
     let row = &on_one[0];
-    assert_eq!(
-        (&row["phone"], &row["name"], &row["state"], &row["valid"], &row["variables"]),
-        (
-            &json!("+919812345678"),
-            &json!("Asha Rao"),
-            &json!("queued"),
-            &json!(true),
-            &json!({"city": "Pune", "who": "Asha Rao", "to": "+919812345678"})
-        )
-    );
+    row.shows(json!({"phone": "+919812345678", "name": "Asha Rao", "state": "queued", "valid": true,
+        "variables": {"city": "Pune", "who": "Asha Rao", "to": "+919812345678"}}));
     assert_eq!(on_two[0]["variables"], json!({}));
     // A number is on a list once, whatever it comes with.
     let again = send(&world.app, &made, &json!({"phone": "9812345678", "name": "Other"})).await.data(202);
     assert_eq!((&again["duplicate"], &again["queued"]), (&json!(1), &json!(0)));
-    let other = webhook(&world.app, &world.workspace).await;
+    let other = world.webhook_stream().await;
     attach(&world, &one, &other, &json!({})).await;
     let same = send(&world.app, &other, &json!({"phone": "9812345678", "name": "Other"})).await.data(202);
     assert_eq!((&same["accepted"], &same["queued"]), (&json!(1), &json!(0)));
@@ -117,7 +106,7 @@ async fn a_new_record_is_put_on_every_list() {
 #[tokio::test]
 async fn required_variables_must_be_mapped() {
     let world = World::prompted("Greet {{name}} about {{amount}}.").await;
-    let made = webhook(&world.app, &world.workspace).await;
+    let made = world.webhook_stream().await;
     let campaign = world.new_campaign(json!({})).await;
     let to = format!("{campaign}/streams/{}", made["id"].as_str().unwrap());
     for (mapping, missing) in [
@@ -142,7 +131,7 @@ async fn required_variables_must_be_mapped() {
 #[tokio::test]
 async fn wrong_attachments_are_refused() {
     let world = World::open().await;
-    let made = webhook(&world.app, &world.workspace).await;
+    let made = world.webhook_stream().await;
     let campaign = world.new_campaign(json!({})).await;
     let to = format!("{campaign}/streams/{}", made["id"].as_str().unwrap());
     for (body, field) in [
@@ -156,7 +145,7 @@ async fn wrong_attachments_are_refused() {
         (json!({"variableMapping": {"a": ""}}), "variableMapping.a"),
         (json!({"variableMapping": {"1a": "x"}}), "variableMapping.1a"),
     ] {
-        let refused = world.put(&to, &body).await.refused(400, "invalid_request");
+        let refused = world.put(&to, &body).await.invalid();
         assert_eq!(refused["meta"]["field"], field, "{body}");
     }
     for (campaign, stream) in [
@@ -165,15 +154,11 @@ async fn wrong_attachments_are_refused() {
         ("x", "y"),
     ] {
         let to = format!("/v1/campaigns/{campaign}/streams/{stream}");
-        world.put(&to, &json!({})).await.refused(404, "not_found");
-        world.delete(&to).await.refused(404, "not_found");
+        world.put(&to, &json!({})).await.not_found();
+        world.delete(&to).await.not_found();
     }
-    world
-        .app
-        .get(world.live(), "/v1/campaigns/cmp_00000000000000000000000000/streams")
-        .await
-        .refused(404, "not_found");
-    detach(&world, &campaign, &made).await.refused(404, "not_found");
+    world.fetch("/v1/campaigns/cmp_00000000000000000000000000/streams").await.not_found();
+    detach(&world, &campaign, &made).await.not_found();
     // Both scopes are needed, a live key, and a stream and a campaign of one workspace.
     for scopes in [json!(["streams:write"]), json!(["campaigns:write"])] {
         let key = world.key(&world.workspace.id, "live", scopes).await;
@@ -182,21 +167,21 @@ async fn wrong_attachments_are_refused() {
     }
     let key = world.key(&world.workspace.id, "live", json!(["streams:write", "campaigns:write"])).await;
     world.app.put(&key, &to, &json!({})).await.expect(200);
-    world.app.put(&world.workspace.test, &to, &json!({})).await.refused(403, "test_mode_read_only");
-    world.app.delete(&world.workspace.test, &to).await.refused(403, "test_mode_read_only");
-    let other = world.workspace().await;
-    let theirs = webhook(&world.app, &other).await;
+    world.app.put(world.test(), &to, &json!({})).await.read_only();
+    world.app.delete(world.test(), &to).await.read_only();
+    let other = world.neighbour().await;
+    let theirs = other.webhook_stream().await;
     world
         .put(&format!("{campaign}/streams/{}", theirs["id"].as_str().unwrap()), &json!({}))
         .await
-        .refused(404, "not_found");
-    world.app.put(&other.live, &to, &json!({})).await.refused(404, "not_found");
+        .not_found();
+    other.put(&to, &json!({})).await.not_found();
 }
 
 #[tokio::test]
 async fn earlier_records_come_with_backfill_days_only() {
     let world = World::open().await;
-    let made = webhook(&world.app, &world.workspace).await;
+    let made = world.webhook_stream().await;
     for (at, days) in [(1, 0), (2, 5), (3, 4)] {
         world.advance(days * DAY).await;
         let body =
@@ -219,10 +204,7 @@ async fn earlier_records_come_with_backfill_days_only() {
             &json!({"variableMapping": {"city": "city"}, "backfillDays": days}),
         )
         .await;
-        assert_eq!(
-            (&attached["backfilled"], &attached["backfillDays"]),
-            (&json!(expected.len()), &json!(days))
-        );
+        attached.shows(json!({"backfilled": expected.len(), "backfillDays": days}));
         let listed = rows(&world, &campaign).await;
         let ends: Vec<String> =
             listed.iter().map(|row| row["phone"].as_str().unwrap()[12..].to_owned()).collect();
@@ -238,10 +220,7 @@ async fn earlier_records_come_with_backfill_days_only() {
             &json!({"variableMapping": {"town": "city"}, "backfillDays": days, "transliterate": true}),
         )
         .await;
-        assert_eq!(
-            (&again["backfilled"], &again["variableMapping"], &again["transliterate"]),
-            (&json!(0), &json!({"town": "city"}), &json!(true))
-        );
+        again.shows(json!({"backfilled": 0, "variableMapping": {"town": "city"}, "transliterate": true}));
     }
     // More than one step of it.
     let many: Vec<Value> = (0..500).map(|number| json!({"phone": format!("97{number:08}")})).collect();
@@ -257,7 +236,7 @@ async fn earlier_records_come_with_backfill_days_only() {
 #[tokio::test]
 async fn only_campaigns_that_are_not_over_get_people() {
     let world = World::open().await;
-    let made = webhook(&world.app, &world.workspace).await;
+    let made = world.webhook_stream().await;
     let (draft, paused, active) = (
         world.new_campaign(json!({})).await,
         world.new_campaign(json!({})).await,
@@ -292,29 +271,26 @@ async fn only_campaigns_that_are_not_over_get_people() {
     // What cannot be fed is not attached to, either.
     for campaign in [&archived, &past] {
         let to = format!("{campaign}/streams/{}", made["id"].as_str().unwrap());
-        world.put(&to, &json!({"backfillDays": 90})).await.refused(409, "conflict");
+        world.put(&to, &json!({"backfillDays": 90})).await.conflict();
     }
 }
 
 #[tokio::test]
 async fn a_stream_is_attached_to_what_it_can_feed() {
     let world = World::open().await;
-    let made = webhook(&world.app, &world.workspace).await;
+    let made = world.webhook_stream().await;
     let (messages, completed) = (world.new_campaign(json!({})).await, world.new_campaign(json!({})).await);
     let tomorrow =
         domain::time::Timestamp::parse(&world.now().await).unwrap().plus(domain::time::DAY).to_string();
     world.put(&completed, &json!({"settings": {"startAt": tomorrow}})).await.expect(200);
-    world
-        .post(&format!("{completed}/contacts"), &json!({"contacts": [{"phone": "9812345670"}]}))
-        .await
-        .expect(200);
+    world.set_list(&completed, json!([{"phone": "9812345670"}])).await.expect(200);
     world.set_status(&completed, "active").await.expect(200);
     world.set_status(&completed, "completed").await.expect(200);
     let channel = id(&messages).to_owned();
     let change = move |tx: &mut store::Tx<'_>| {
         tx.exec("update campaigns set channel = 'chatapp' where id = ?1", &[channel.as_str().into()])
     };
-    assert_eq!(world.app().store.tx(change).await.unwrap(), 1);
+    assert_eq!(world.store(change).await, 1);
     for (campaign, code) in [(&messages, "chatapp_campaign"), (&completed, "conflict")] {
         let to = format!("{campaign}/streams/{}", made["id"].as_str().unwrap());
         world.put(&to, &json!({})).await.refused(409, code);
@@ -326,7 +302,7 @@ async fn a_stream_is_attached_to_what_it_can_feed() {
 #[tokio::test]
 async fn a_backfill_that_was_left_is_finished() {
     let world = World::open().await;
-    let made = webhook(&world.app, &world.workspace).await;
+    let made = world.webhook_stream().await;
     let people: Vec<Value> =
         (0..30).map(|at| json!({"phone": format!("98123456{at:02}"), "city": "Pune"})).collect();
     let sent = send(&world.app, &made, &json!(people)).await.data(202);
@@ -344,7 +320,7 @@ async fn a_backfill_that_was_left_is_finished() {
             &[stream.as_str().into(), fed.as_str().into(), from.as_str().into(), until.as_str().into(), now.into()],
         )
     };
-    assert_eq!(world.app().store.tx(left).await.unwrap(), 1);
+    assert_eq!(world.store(left).await, 1);
     world.advance(30).await;
     assert_eq!(rows(&world, &campaign).await.len(), 0, "whoever began it may still be at work");
     world.advance(31).await;
@@ -359,7 +335,7 @@ async fn a_backfill_that_was_left_is_finished() {
             &[],
         )
     };
-    assert_eq!(world.app().store.read(open).await.unwrap(), Some(0));
+    assert_eq!(world.stored(open).await, Some(0));
 }
 
 /// Halts the transaction that attaches a stream until the test says so.
@@ -391,7 +367,7 @@ async fn a_record_that_comes_while_its_stream_is_attached_is_put_on_the_list() {
     let halt = Arc::new(Halt::default());
     world.app().store.fail_as(halt.clone());
     for earlier in [vec![], vec!["+919812345671"]] {
-        let made = webhook(&world.app, &world.workspace).await;
+        let made = world.webhook_stream().await;
         let campaign = world.new_campaign(json!({})).await;
         for phone in &earlier {
             send(&world.app, &made, &json!({"phone": phone})).await.expect(202);
@@ -418,7 +394,7 @@ async fn a_record_that_comes_while_its_stream_is_attached_is_put_on_the_list() {
 #[tokio::test]
 async fn a_backfill_is_of_many_pieces() {
     let world = World::open().await;
-    let made = webhook(&world.app, &world.workspace).await;
+    let made = world.webhook_stream().await;
     for hundred in 0..9 {
         let many: Vec<Value> =
             (0..500).map(|number| json!({"phone": format!("97{:08}", hundred * 500 + number)})).collect();
@@ -435,8 +411,7 @@ async fn a_backfill_is_of_many_pieces() {
 #[tokio::test]
 async fn a_list_that_is_fed_is_not_replaced_and_keeps_its_rows() {
     let world = World::open().await;
-    let (made, other) =
-        (webhook(&world.app, &world.workspace).await, webhook(&world.app, &world.workspace).await);
+    let (made, other) = (world.webhook_stream().await, world.webhook_stream().await);
     let campaign = world.with_list(json!([{"phone": "9812345670", "name": "Uploaded"}])).await;
     attach(&world, &campaign, &made, &json!({})).await;
     attach(&world, &campaign, &made, &json!({})).await;
@@ -453,7 +428,7 @@ async fn a_list_that_is_fed_is_not_replaced_and_keeps_its_rows() {
     );
     let gone = detach(&world, &campaign, &made).await.expect(200);
     assert_eq!(gone["data"], json!({"id": made["id"], "deleted": true}));
-    detach(&world, &campaign, &made).await.refused(404, "not_found");
+    detach(&world, &campaign, &made).await.not_found();
     world.post(&format!("{campaign}/contacts"), &replace).await.refused(409, "stream_attached");
     send(&world.app, &made, &json!({"phone": "9812345672"})).await.expect(202);
     assert_eq!(rows(&world, &campaign).await, listed, "what it put there stays, and nothing is added");
@@ -466,7 +441,7 @@ async fn a_list_that_is_fed_is_not_replaced_and_keeps_its_rows() {
 #[tokio::test]
 async fn names_are_written_in_the_script_of_the_agent() {
     let world = World::open().await;
-    let made = webhook(&world.app, &world.workspace).await;
+    let made = world.webhook_stream().await;
     for (language, expected) in [
         ("en", "Rahul Sharma"),
         ("hi", "राहुल शर्मा"),
@@ -480,12 +455,7 @@ async fn names_are_written_in_the_script_of_the_agent() {
         ("kn", "ರಾಹುಲ್ ಶರ್ಮಾ"),
         ("ml", "രാഹുൽ ശർമാ"),
     ] {
-        let agent = world::agent(
-            &world,
-            &world.workspace,
-            &json!({"language": language, "systemPrompt": "Greet {{name}}."}),
-        )
-        .await;
+        let agent = world.agent(&json!({"language": language, "systemPrompt": "Greet {{name}}."})).await;
         let campaign = world.new_campaign(json!({"agentId": agent})).await;
         let mapping = json!({"name": "full_name", "first": "name", "city": "city"});
         attach(
@@ -520,7 +490,7 @@ async fn many_streams_at_once_put_a_number_on_a_list_once() {
     let campaigns = [world.new_campaign(json!({})).await, world.new_campaign(json!({})).await];
     let mut senders = tokio::task::JoinSet::new();
     for _ in 0..6 {
-        let made = webhook(&world.app, &world.workspace).await;
+        let made = world.webhook_stream().await;
         for campaign in &campaigns {
             attach(&world, campaign, &made, &json!({})).await;
         }
@@ -554,12 +524,7 @@ async fn many_streams_at_once_put_a_number_on_a_list_once() {
 async fn an_erasure_reaches_records() {
     let world = World::open().await;
     let key = world.live();
-    let made = stream(
-        &world,
-        &world.workspace,
-        &json!({"name": "x", "kind": "webhook", "fieldMap": {"externalId": "id"}}),
-    )
-    .await;
+    let made = world.stream(&json!({"name": "x", "kind": "webhook", "fieldMap": {"externalId": "id"}})).await;
     let campaign = world.new_campaign(json!({})).await;
     attach(&world, &campaign, &made, &json!({})).await;
     let body = json!([
@@ -584,16 +549,9 @@ async fn an_erasure_reaches_records() {
     );
     let records = records.data(200);
     for emptied in [&records[1], &records[2]] {
-        assert_eq!(
-            (
-                &emptied["status"],
-                &emptied["phone"],
-                &emptied["name"],
-                &emptied["payload"],
-                &emptied["externalId"],
-                &emptied["campaigns"]
-            ),
-            (&json!("accepted"), &Value::Null, &Value::Null, &Value::Null, &Value::Null, &json!([]))
+        emptied.shows(
+            json!({"status": "accepted", "phone": null, "name": null, "payload": null, "externalId": null,
+            "campaigns": []}),
         );
     }
     assert_eq!(records[0]["payload"]["name"], "Other");
@@ -608,8 +566,8 @@ async fn an_erasure_reaches_records() {
 async fn records_are_emptied_with_age_and_removed_with_their_stream() {
     let world = World::open().await;
     let key = world.live();
-    let made = webhook(&world.app, &world.workspace).await;
-    let gone = webhook(&world.app, &world.workspace).await;
+    let made = world.webhook_stream().await;
+    let gone = world.webhook_stream().await;
     let body = |digit: i64| json!([{"phone": format!("981234567{digit}"), "name": "Asha"}, {"phone": "x", "name": "Asha"}]);
     send(&world.app, &made, &body(1)).await.expect(202);
     send(&world.app, &gone, &body(1)).await.expect(202);
@@ -621,10 +579,7 @@ async fn records_are_emptied_with_age_and_removed_with_their_stream() {
     // Old things are looked for once a day at least.
     world.advance(2 * DAY).await;
     let records = world.get(&format!("{}/records", path(&made))).await["data"].clone();
-    assert_eq!(
-        (&records[2]["name"], &records[2]["payload"], &records[2]["phone"]),
-        (&Value::Null, &Value::Null, &Value::Null)
-    );
+    records[2].shows(json!({"name": null, "payload": null, "phone": null}));
     assert_eq!((&records[0]["name"], records[0]["payload"].is_object()), (&json!("Asha"), true));
     // It is still known.
     assert_eq!(send(&world.app, &made, &body(1)).await.expect(202)["data"]["duplicate"], 2);
@@ -634,7 +589,7 @@ async fn records_are_emptied_with_age_and_removed_with_their_stream() {
             &[],
         )
     };
-    let left: Vec<(i64, i64)> = world.app().store.read(count).await.unwrap();
+    let left: Vec<(i64, i64)> = world.stored(count).await;
     // Two people, and what is no number once.
     assert_eq!(left, [(1, 3)]);
 }
@@ -642,12 +597,11 @@ async fn records_are_emptied_with_age_and_removed_with_their_stream() {
 /// A stream lives on over a restart, and a token of before still works.
 #[tokio::test]
 async fn a_restart_loses_nothing() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made = webhook(&app, &workspace).await;
-    let first = send(&app, &made, &json!({"phone": "9812345678"})).await.expect(202);
-    let app = app.restart().await;
-    let again = send(&app, &made, &json!({"phone": "9812345678"})).await.expect(202);
+    let world = World::bare().await;
+    let made = world.webhook_stream().await;
+    let first = send(&world, &made, &json!({"phone": "9812345678"})).await.expect(202);
+    let world = world.restart().await;
+    let again = send(&world, &made, &json!({"phone": "9812345678"})).await.expect(202);
     assert_eq!(again["data"]["results"][0]["recordId"], first["data"]["results"][0]["recordId"]);
     assert_eq!(again["data"]["duplicate"], 1);
 }
@@ -680,7 +634,7 @@ async fn a_request_is_stored_whole_or_not_at_all() {
     let world = World::open().await;
     let trouble = Arc::new(Trouble::default());
     world.app().store.fail_as(trouble.clone());
-    let made = webhook(&world.app, &world.workspace).await;
+    let made = world.webhook_stream().await;
     let campaigns = [world.new_campaign(json!({})).await, world.new_campaign(json!({})).await];
     for campaign in &campaigns {
         attach(&world, campaign, &made, &json!({})).await;
@@ -739,11 +693,10 @@ async fn a_request_is_stored_whole_or_not_at_all() {
 #[tokio::test]
 async fn attaching_has_a_rate() {
     let world = World::open().await;
-    let (made, other) =
-        (webhook(&world.app, &world.workspace).await, webhook(&world.app, &world.workspace).await);
+    let (made, other) = (world.webhook_stream().await, world.webhook_stream().await);
     let campaign = world.new_campaign(json!({})).await;
     let limits = json!({"limits": {"campaignWritesPerMinute": 1}});
-    world.operator("PATCH", "", limits).await.expect(200);
+    world.change(&limits).await;
     world.advance(60).await;
     attach(&world, &campaign, &made, &json!({})).await;
     let path = format!("{campaign}/streams/{}", other["id"].as_str().unwrap());

@@ -3,13 +3,13 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::app::{TestApp, Workspace};
 use crate::receiver::Receiver;
-use crate::streams::{path, send, stream, webhook};
+use crate::shows::Shows;
+use crate::streams::{path, send};
 use crate::world::World;
 
-async fn records(app: &TestApp, workspace: &Workspace, stream: &Value) -> Vec<Value> {
-    app.get(&workspace.live, &format!("{}/records?limit=200", path(stream))).await.list(200)
+async fn records(world: &World, stream: &Value) -> Vec<Value> {
+    world.list(&format!("{}/records?limit=200", path(stream))).await
 }
 
 fn statuses(answer: &Value) -> Vec<&str> {
@@ -24,7 +24,7 @@ fn statuses(answer: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn the_answer_says_what_became_of_each_record() {
     let world = World::bare().await;
-    let made = webhook(&world, &world.workspace).await;
+    let made = world.webhook_stream().await;
     let body = json!([
         {"name": "Asha", "phone": "98123 45678", "city": "Pune"},
         {"name": "No number"},
@@ -48,7 +48,7 @@ async fn the_answer_says_what_became_of_each_record() {
             {"index": 5, "status": "accepted", "recordId": ids[5]},
         ]})
     );
-    let kept = records(&world, &world.workspace, &made).await;
+    let kept = records(&world, &made).await;
     assert_eq!(
         kept.iter().map(|record| record["id"].as_str().unwrap()).collect::<Vec<_>>(),
         [ids[5], ids[3], ids[2], ids[1], ids[0]]
@@ -58,19 +58,15 @@ async fn the_answer_says_what_became_of_each_record() {
         json!({"id": ids[0], "status": "accepted", "reason": null, "externalId": null, "phone": "+919812345678", "name": "Asha",
             "payload": {"name": "Asha", "phone": "98123 45678", "city": "Pune"}, "campaigns": [], "receivedAt": kept[4]["receivedAt"]})
     );
-    assert_eq!(
-        (&kept[2]["phone"], &kept[2]["reason"], &kept[3]["phone"]),
-        (&json!("12345"), &json!("invalid_phone"), &Value::Null)
-    );
+    kept[2].shows(json!({"phone": "12345", "reason": "invalid_phone"}));
+    kept[3].shows(json!({"phone": null}));
 }
 
 #[tokio::test]
 async fn one_object_a_list_or_records_with_a_key_or_a_token() {
     let world = World::bare().await;
-    let (made, own) = (
-        webhook(&world, &world.workspace).await,
-        stream(&world, &world.workspace, &json!({"name": "x", "kind": "api"})).await,
-    );
+    let (made, own) =
+        (world.webhook_stream().await, world.stream(&json!({"name": "x", "kind": "api"})).await);
     for (at, body) in [
         json!({"phone": "9812345671"}),
         json!([{"phone": "9812345672"}]),
@@ -113,9 +109,8 @@ async fn one_object_a_list_or_records_with_a_key_or_a_token() {
 
 #[tokio::test]
 async fn bodies_that_are_no_records_change_nothing() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made = webhook(&app, &workspace).await;
+    let world = World::bare().await;
+    let made = world.webhook_stream().await;
     let to = format!("/ingest/streams/{}", made["id"].as_str().unwrap());
     let many = Value::Array((0..501).map(|number| json!({"phone": format!("98{number:08}")})).collect());
     for (body, code) in [
@@ -128,31 +123,32 @@ async fn bodies_that_are_no_records_change_nothing() {
         ("phone=9812345678".to_owned(), "malformed_json"),
         (String::new(), "malformed_json"),
     ] {
-        app.send("POST", &to, made["token"].as_str(), &[], body.clone().into()).await.refused(400, code);
-        app.send("POST", &format!("{}/records", path(&made)), Some(&workspace.live), &[], body.into())
+        world.send("POST", &to, made["token"].as_str(), &[], body.clone().into()).await.refused(400, code);
+        world
+            .send("POST", &format!("{}/records", path(&made)), Some(world.live()), &[], body.into())
             .await
             .refused(400, code);
     }
     let large = Bytes::from(vec![b' '; 5 * 1024 * 1024 + 1]);
-    app.send("POST", &to, made["token"].as_str(), &[], large).await.refused(413, "payload_too_large");
-    assert_eq!(records(&app, &workspace, &made).await, Vec::<Value>::new());
+    world.send("POST", &to, made["token"].as_str(), &[], large).await.refused(413, "payload_too_large");
+    assert_eq!(records(&world, &made).await, Vec::<Value>::new());
     let full = Value::Array((0..500).map(|number| json!({"phone": format!("98{number:08}")})).collect());
-    assert_eq!(send(&app, &made, &full).await.expect(202)["data"]["accepted"], 500);
+    assert_eq!(send(&world, &made, &full).await.expect(202)["data"]["accepted"], 500);
 }
 
 #[tokio::test]
 async fn paused_suspended_and_unknown() {
     let world = World::bare().await;
-    let made = webhook(&world, &world.workspace).await;
+    let made = world.webhook_stream().await;
     let body = json!({"phone": "9812345678"});
     world.patch(&path(&made), &json!({"status": "paused"})).await.expect(200);
     send(&world, &made, &body).await.refused(409, "stream_paused");
     world.post(&format!("{}/records", path(&made)), &body).await.refused(409, "stream_paused");
     world.patch(&path(&made), &json!({"status": "active"})).await.expect(200);
     let suspended = |on: bool| json!({"suspended": on});
-    world.operator("PATCH", "", suspended(true)).await.expect(200);
+    world.change(&suspended(true)).await;
     send(&world, &made, &body).await.refused(403, "workspace_suspended");
-    world.operator("PATCH", "", suspended(false)).await.expect(200);
+    world.change(&suspended(false)).await;
     let unknown = json!({"id": "dst_00000000000000000000000000", "token": made["token"]});
     send(&world, &unknown, &body).await.refused(401, "unauthorized");
     let nothing = json!({"id": "nothing", "token": made["token"]});
@@ -164,7 +160,7 @@ async fn paused_suspended_and_unknown() {
 #[tokio::test]
 async fn tokens_cannot_be_tried_out() {
     let world = World::bare().await;
-    let made = webhook(&world, &world.workspace).await;
+    let made = world.webhook_stream().await;
     send(&world, &made, &json!({"phone": "9812345678"})).await.expect(202);
     let wrong = json!({"id": made["id"], "token": "dsk_wrong"});
     let mut refused = 0;
@@ -186,7 +182,7 @@ async fn a_stream_takes_six_hundred_requests_a_minute() {
     let world = World::bare().await;
     // Early in a minute, so that all of it fits.
     world.set_clock("2030-01-07T06:30:00Z").await;
-    let (made, other) = (webhook(&world, &world.workspace).await, webhook(&world, &world.workspace).await);
+    let (made, other) = (world.webhook_stream().await, world.webhook_stream().await);
     for number in 0..600 {
         let answer = send(&world, &made, &json!([])).await;
         assert_eq!(answer.header("x-ratelimit-remaining"), Some(&*(599 - number).to_string()));
@@ -206,7 +202,7 @@ async fn the_streams_of_a_workspace_take_three_thousand_requests_a_minute() {
     let world = World::bare().await;
     world.set_clock("2030-01-07T06:30:00Z").await;
     let tenant = world.tenant();
-    let streams = [webhook(&world, &world.workspace).await, webhook(&world, &world.workspace).await];
+    let streams = [world.webhook_stream().await, world.webhook_stream().await];
     // As if others had sent what is missing of it.
     let now = world.app().clock.now();
     for _ in 0..2_999 {
@@ -224,12 +220,9 @@ async fn the_streams_of_a_workspace_take_three_thousand_requests_a_minute() {
 #[tokio::test]
 async fn a_record_that_comes_again_changes_nothing() {
     let world = World::bare().await;
-    let made = stream(
-        &world,
-        &world.workspace,
-        &json!({"name": "Orders", "kind": "webhook", "fieldMap": {"externalId": "order.id"}}),
-    )
-    .await;
+    let made = world
+        .stream(&json!({"name": "Orders", "kind": "webhook", "fieldMap": {"externalId": "order.id"}}))
+        .await;
     let first = send(&world, &made, &json!({"order": {"id": 1}, "phone": "9812345678", "name": "Asha"}))
         .await
         .expect(202);
@@ -256,14 +249,14 @@ async fn a_record_that_comes_again_changes_nothing() {
     ] {
         assert_eq!(statuses(&send(&world, &made, &body).await.expect(202))[0], status, "{body}");
     }
-    let kept = records(&world, &world.workspace, &made).await;
+    let kept = records(&world, &made).await;
     assert_eq!(
         kept.iter().map(|record| record["externalId"].as_str().unwrap_or("-")).collect::<Vec<_>>(),
         ["3", "-", "2", "1"]
     );
     assert_eq!(kept[3]["name"], "Asha");
     // Another stream has records of its own.
-    let other = webhook(&world, &world.workspace).await;
+    let other = world.webhook_stream().await;
     assert_eq!(
         statuses(&send(&world, &other, &json!({"phone": "9812345678"})).await.expect(202)),
         ["accepted"]
@@ -274,12 +267,8 @@ async fn a_record_that_comes_again_changes_nothing() {
 #[tokio::test]
 async fn an_invalid_record_can_be_mended() {
     let world = World::bare().await;
-    let made = stream(
-        &world,
-        &world.workspace,
-        &json!({"name": "Orders", "kind": "webhook", "fieldMap": {"externalId": "id"}}),
-    )
-    .await;
+    let made =
+        world.stream(&json!({"name": "Orders", "kind": "webhook", "fieldMap": {"externalId": "id"}})).await;
     let bad = json!({"id": "a", "phone": "12"});
     assert_eq!(statuses(&send(&world, &made, &bad).await.expect(202)), ["invalid"]);
     assert_eq!(statuses(&send(&world, &made, &bad).await.expect(202)), ["duplicate"]);
@@ -287,27 +276,21 @@ async fn an_invalid_record_can_be_mended() {
     let mended = send(&world, &made, &good).await.expect(202);
     assert_eq!(statuses(&mended), ["accepted"]);
     assert_eq!(statuses(&send(&world, &made, &bad).await.expect(202)), ["duplicate"]);
-    let kept = records(&world, &world.workspace, &made).await;
-    assert_eq!(
-        (kept.len(), &kept[0]["id"], &kept[0]["phone"]),
-        (1, &mended["data"]["results"][0]["recordId"], &json!("+919812345678"))
-    );
+    let kept = records(&world, &made).await;
+    assert_eq!(kept.len(), 1);
+    kept[0].shows(json!({"id": mended["data"]["results"][0]["recordId"], "phone": "+919812345678"}));
     // In one request, too.
     let both = send(&world, &made, &json!([{"id": "b"}, {"id": "b", "phone": "9812345679"}, {"id": "b"}]))
         .await
         .expect(202);
     assert_eq!(statuses(&both), ["invalid", "accepted", "duplicate"]);
-    assert_eq!(records(&world, &world.workspace, &made).await.len(), 2);
+    assert_eq!(records(&world, &made).await.len(), 2);
 }
 
 #[tokio::test]
 async fn fields_are_flat_and_bounded() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made = stream(
-        &app,
-        &workspace,
-        &json!({"name": "x", "kind": "webhook", "fieldMap": {"phone": "lead.tel", "name": "lead.called"}}),
+    let world = World::bare().await;
+    let made = world.stream(&json!({"name": "x", "kind": "webhook", "fieldMap": {"phone": "lead.tel", "name": "lead.called"}}),
     )
     .await;
     let mut wide = json!({"lead": {"tel": "9812345671", "called": "Asha"}});
@@ -320,13 +303,16 @@ async fn fields_are_flat_and_bounded() {
     }
     late["lead"] = json!({"tel": "9812345672"});
     let deep = json!({"lead": {"tel": "9812345673"}, "a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": {"i": [1, {"j": null}]}, "k": 1}}}}}}}, "tags": ["x", "y"]});
-    let answer =
-        send(&app, &made, &json!([wide, late, deep, {"lead.tel": "9812345674", "note": "x".repeat(70_000)}]))
-            .await
-            .expect(202);
+    let answer = send(
+        &world,
+        &made,
+        &json!([wide, late, deep, {"lead.tel": "9812345674", "note": "x".repeat(70_000)}]),
+    )
+    .await
+    .expect(202);
     assert_eq!(statuses(&answer), ["accepted", "invalid", "accepted", "accepted"]);
     assert_eq!(answer["data"]["results"][1]["reason"], "too_many_fields");
-    let kept = records(&app, &workspace, &made).await;
+    let kept = records(&world, &made).await;
     let payload = |at: usize| kept[3 - at]["payload"].as_object().unwrap().clone();
     assert_eq!(
         (
@@ -347,22 +333,20 @@ async fn fields_are_flat_and_bounded() {
 
 #[tokio::test]
 async fn records_page_to_their_end() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let (made, other) = (webhook(&app, &workspace).await, webhook(&app, &workspace).await);
+    let world = World::bare().await;
+    let (made, other) = (world.webhook_stream().await, world.webhook_stream().await);
     let body = Value::Array((0..60).map(|number| json!({"phone": format!("98{number:08}")})).collect());
-    send(&app, &made, &body).await.expect(202);
-    send(&app, &other, &body).await.expect(202);
+    send(&world, &made, &body).await.expect(202);
+    send(&world, &other, &body).await.expect(202);
     let (mut seen, mut before, mut pages) = (Vec::new(), String::new(), 0);
     loop {
-        let page =
-            app.get(&workspace.live, &format!("{}/records?limit=25{before}", path(&made))).await.expect(200);
+        let page = world.get(&format!("{}/records?limit=25{before}", path(&made))).await;
         seen.extend(
             page["data"].as_array().unwrap().iter().map(|record| record["id"].as_str().unwrap().to_owned()),
         );
         pages += 1;
         // What arrives meanwhile shows on the first page only.
-        send(&app, &made, &json!({"phone": format!("97{pages:08}")})).await.expect(202);
+        send(&world, &made, &json!({"phone": format!("97{pages:08}")})).await.expect(202);
         match page["nextBefore"].as_str() {
             Some(next) => before = format!("&before={next}"),
             None => break,
@@ -372,18 +356,17 @@ async fn records_page_to_their_end() {
     sorted.sort_by(|one, another| another.cmp(one));
     sorted.dedup();
     assert_eq!((seen.len(), pages, &seen), (60, 3, &sorted));
-    let default = app.get(&workspace.live, &format!("{}/records", path(&made))).await.expect(200);
+    let default = world.get(&format!("{}/records", path(&made))).await;
     assert_eq!(default["data"].as_array().unwrap().len(), 50);
-    let foreign = app.get(&workspace.live, &format!("{}/records?limit=1", path(&other))).await.expect(200)["nextBefore"].as_str().unwrap().to_owned();
+    let foreign = world.get(&format!("{}/records?limit=1", path(&other))).await["nextBefore"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     for wrong in ["x", &foreign, seen[0].as_str()] {
-        app.get(&workspace.live, &format!("{}/records?before={wrong}", path(&made)))
-            .await
-            .refused(400, "invalid_cursor");
+        world.fetch(&format!("{}/records?before={wrong}", path(&made))).await.refused(400, "invalid_cursor");
     }
     for wrong in ["limit=0", "limit=201", "limit=x"] {
-        app.get(&workspace.live, &format!("{}/records?{wrong}", path(&made)))
-            .await
-            .refused(400, "invalid_request");
+        world.fetch(&format!("{}/records?{wrong}", path(&made))).await.invalid();
     }
 }
 
@@ -392,12 +375,12 @@ async fn what_cannot_be_called_is_told_once() {
     let world = World::bare().await;
     let receiver = Receiver::ok().await;
     world.post("/v1/webhooks", &json!({"url": receiver.url})).await.expect(201);
-    let made = webhook(&world, &world.workspace).await;
+    let made = world.webhook_stream().await;
     let body = json!([{"name": "Asha", "lead": {"city": "Pune"}}, {"phone": "+12025550100"}, {"phone": "9812345678"}]);
     let answer = send(&world, &made, &body).await.expect(202);
     send(&world, &made, &json!({"phone": "+12025550100"})).await.expect(202);
     let events = world.list("/v1/events?after=start").await;
-    let kept = records(&world, &world.workspace, &made).await;
+    let kept = records(&world, &made).await;
     let told: Vec<Value> = events
         .iter()
         .filter(|event| event["type"] == "stream.record_rejected")
@@ -420,27 +403,26 @@ async fn what_cannot_be_called_is_told_once() {
 /// A webhook endpoint that leads back to the stream: what was rejected is told there once, and is no record again.
 #[tokio::test]
 async fn a_rejection_that_comes_back_does_not_go_round() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made = webhook(&app, &workspace).await;
+    let world = World::bare().await;
+    let made = world.webhook_stream().await;
     let (id, token) = (made["id"].as_str().unwrap(), made["token"].as_str().unwrap());
-    let url = format!("{}/ingest/streams/{id}?token={token}", app.url);
-    let endpoint = app.post(&workspace.live, "/v1/webhooks", &json!({"url": url})).await.expect(201);
-    send(&app, &made, &json!({"name": "Asha"})).await.expect(202);
-    app.advance(0).await;
+    let url = format!("{}/ingest/streams/{id}?token={token}", world.url);
+    let endpoint = world.post("/v1/webhooks", &json!({"url": url})).await.expect(201);
+    send(&world, &made, &json!({"name": "Asha"})).await.expect(202);
+    world.advance(0).await;
     let deliveries = format!("/v1/webhooks/{}/deliveries", endpoint["data"]["id"].as_str().unwrap());
-    let seen = app
-        .until(&workspace.live, &deliveries, |page| !page["data"][0]["attempts"][0]["status"].is_null())
+    let seen = world
+        .until(world.live(), &deliveries, |page| !page["data"][0]["attempts"][0]["status"].is_null())
         .await;
     assert_eq!((&seen["data"][0]["attempts"][0]["status"], &seen["data"][1]), (&json!(400), &Value::Null));
-    app.advance(60).await;
-    assert_eq!(records(&app, &workspace, &made).await.len(), 1);
+    world.advance(60).await;
+    assert_eq!(records(&world, &made).await.len(), 1);
     // Any other sender may have a field of that name.
     let names = [("x-service-event", "call.completed"), ("x-other-event", "stream.record_rejected")];
     for (number, header) in names.into_iter().enumerate() {
         let body = json!({"type": "stream.record_rejected", "phone": format!("981234560{number}")});
         let to = format!("/ingest/streams/{id}");
-        let answer = app.post_with(token, &to, &[header], &body).await.expect(202);
+        let answer = world.post_with(token, &to, &[header], &body).await.expect(202);
         assert_eq!(answer["data"]["accepted"], 1);
     }
 }
@@ -450,7 +432,7 @@ async fn a_rejection_that_comes_back_does_not_go_round() {
 async fn of_records_of_one_identity_only_the_first_can_be_rejected() {
     let world = World::bare().await;
     let body = json!({"name": "Leads", "kind": "webhook", "fieldMap": {"externalId": "id"}});
-    let made = stream(&world, &world.workspace, &body).await;
+    let made = world.stream(&body).await;
     let body = json!([
         {"id": 1, "phone": "x"}, {"id": 1, "phone": "y"}, {"id": 1, "phone": "9812345678"}, {"id": 1, "phone": "z"},
         {"id": 2, "phone": "9812345679"}, {"id": 2, "phone": "x"},
@@ -466,12 +448,9 @@ async fn of_records_of_one_identity_only_the_first_can_be_rejected() {
 
 #[tokio::test]
 async fn local_numbers_of_another_country_are_not_called() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let made =
-        stream(&app, &workspace, &json!({"name": "US", "kind": "webhook", "config": {"countryCode": "US"}}))
-            .await;
-    let answer = send(&app, &made, &json!([{"phone": "2025550100"}, {"phone": "9812345678"}, {"phone": "+919812345678"}, {"phone": "x"}])).await.expect(202);
+    let world = World::bare().await;
+    let made = world.stream(&json!({"name": "US", "kind": "webhook", "config": {"countryCode": "US"}})).await;
+    let answer = send(&world, &made, &json!([{"phone": "2025550100"}, {"phone": "9812345678"}, {"phone": "+919812345678"}, {"phone": "x"}])).await.expect(202);
     let told: Vec<&Value> =
         answer["data"]["results"].as_array().unwrap().iter().map(|result| &result["reason"]).collect();
     assert_eq!(told, [&json!("not_indian"), &json!("not_indian"), &Value::Null, &json!("invalid_phone")]);
@@ -481,7 +460,7 @@ async fn local_numbers_of_another_country_are_not_called() {
 #[tokio::test]
 async fn settings_hold_for_what_comes_after() {
     let world = World::bare().await;
-    let made = webhook(&world, &world.workspace).await;
+    let made = world.webhook_stream().await;
     let body =
         |number: i64| json!({"tel": format!("98123456{number}"), "phone": format!("97123456{number}")});
     send(&world, &made, &body(10)).await.expect(202);
@@ -489,7 +468,7 @@ async fn settings_hold_for_what_comes_after() {
     send(&world, &made, &body(11)).await.expect(202);
     world.patch(&path(&made), &json!({"fieldMap": {"phone": null}})).await.expect(200);
     send(&world, &made, &body(12)).await.expect(202);
-    let phones: Vec<String> = records(&world, &world.workspace, &made)
+    let phones: Vec<String> = records(&world, &made)
         .await
         .iter()
         .map(|record| record["phone"].as_str().unwrap().to_owned())
@@ -500,14 +479,13 @@ async fn settings_hold_for_what_comes_after() {
 /// Many senders of the same records at once: each is stored once.
 #[tokio::test]
 async fn the_same_records_at_the_same_moment_are_stored_once() {
-    let app = std::sync::Arc::new(TestApp::start().await);
-    let workspace = app.workspace().await;
-    let made = webhook(&app, &workspace).await;
+    let world = std::sync::Arc::new(World::bare().await);
+    let made = world.webhook_stream().await;
     let body = Value::Array((0..100).map(|number| json!({"phone": format!("98{number:08}")})).collect());
     let mut senders = tokio::task::JoinSet::new();
     for _ in 0..8 {
-        let (app, made, body) = (app.clone(), made.clone(), body.clone());
-        senders.spawn(async move { send(&app, &made, &body).await.data(202) });
+        let (world, made, body) = (world.clone(), made.clone(), body.clone());
+        senders.spawn(async move { send(&world, &made, &body).await.data(202) });
     }
     let (mut accepted, mut duplicate) = (0, 0);
     while let Some(answer) = senders.join_next().await {
@@ -515,13 +493,13 @@ async fn the_same_records_at_the_same_moment_are_stored_once() {
         accepted += answer["accepted"].as_i64().unwrap();
         duplicate += answer["duplicate"].as_i64().unwrap();
     }
-    assert_eq!((accepted, duplicate, records(&app, &workspace, &made).await.len()), (100, 700, 100));
+    assert_eq!((accepted, duplicate, records(&world, &made).await.len()), (100, 700, 100));
 }
 
 #[tokio::test]
 async fn numbers_as_programs_write_them() {
     let world = World::bare().await;
-    let made = webhook(&world, &world.workspace).await;
+    let made = world.webhook_stream().await;
     let to = format!("/ingest/streams/{}", made["id"].as_str().unwrap());
     let marked = Bytes::from("\u{FEFF}{\"phone\": \"9812340001\"}");
     let answer = world.send("POST", &to, made["token"].as_str(), &[], marked).await.expect(202);
@@ -544,48 +522,48 @@ async fn numbers_as_programs_write_them() {
         statuses(&answer),
         ["invalid", "invalid", "accepted", "accepted", "accepted", "accepted", "accepted", "invalid"]
     );
-    let phones: Vec<Value> = records_phones(&world, &world.workspace, &made).await;
+    let phones: Vec<Value> = records_phones(&world, &made).await;
     for phone in ["+919812340002", "+919812340003", "+919812340004", "+919812340005", "+919812340006"] {
         assert!(phones.contains(&json!(phone)), "{phone}: {phones:?}");
     }
 }
 
-async fn records_phones(app: &TestApp, workspace: &Workspace, stream: &Value) -> Vec<Value> {
-    records(app, workspace, stream).await.into_iter().map(|record| record["phone"].clone()).collect()
+async fn records_phones(world: &World, stream: &Value) -> Vec<Value> {
+    records(world, stream).await.into_iter().map(|record| record["phone"].clone()).collect()
 }
 
 /// A token may stand in a page of the web: a stream stores so much on a day, and the streams of a workspace so much in all.
 #[tokio::test]
 async fn a_stream_stores_so_much_a_day_and_a_workspace_so_much_in_all() {
-    let app = TestApp::start_with(|config| {
+    let world = World::bare_with(|config| {
         config.limits.stream_bytes_per_day = 1 << 20;
         config.limits.stream_bytes_per_workspace = 2 << 20;
     })
     .await;
-    let (workspace, neighbour) = (app.workspace().await, app.workspace().await);
-    app.set_clock("2030-01-07T23:00:00Z").await;
-    let (one, two) = (webhook(&app, &workspace).await, webhook(&app, &workspace).await);
+    let neighbour = world.neighbour().await;
+    world.set_clock("2030-01-07T23:00:00Z").await;
+    let (one, two) = (world.webhook_stream().await, world.webhook_stream().await);
     let batch = |from: usize| {
         let record = |number| json!({"phone": format!("98{:08}", from + number), "note": "n".repeat(40_000)});
         (0..10).map(record).collect::<Value>()
     };
-    send(&app, &one, &batch(0)).await.expect(202);
+    send(&world, &one, &batch(0)).await.expect(202);
     // What is known already is stored no second time, and counts once.
-    send(&app, &one, &batch(0)).await.expect(202);
-    send(&app, &one, &batch(100)).await.expect(202);
-    let full = send(&app, &one, &batch(200)).await;
+    send(&world, &one, &batch(0)).await.expect(202);
+    send(&world, &one, &batch(100)).await.expect(202);
+    let full = send(&world, &one, &batch(200)).await;
     assert_eq!(full.header("retry-after"), Some("3600"));
     assert!(full.refused(429, "rate_limited")["error"].as_str().unwrap().contains("1 MB of records a day"));
-    assert_eq!(records(&app, &workspace, &one).await.len(), 20);
+    assert_eq!(records(&world, &one).await.len(), 20);
     // Another stream of the workspace has a day of its own, and the workspace has its bound over days.
-    send(&app, &two, &batch(0)).await.expect(202);
-    app.advance(3_600).await;
-    send(&app, &one, &batch(300)).await.expect(202);
-    app.advance(60).await;
-    send(&app, &two, &batch(400)).await.expect(202);
-    app.advance(60).await;
-    let full = send(&app, &two, &batch(500)).await.refused(429, "rate_limited");
+    send(&world, &two, &batch(0)).await.expect(202);
+    world.advance(3_600).await;
+    send(&world, &one, &batch(300)).await.expect(202);
+    world.advance(60).await;
+    send(&world, &two, &batch(400)).await.expect(202);
+    world.advance(60).await;
+    let full = send(&world, &two, &batch(500)).await.refused(429, "rate_limited");
     assert!(full["error"].as_str().unwrap().contains("2 MB"), "{full}");
-    let theirs = webhook(&app, &neighbour).await;
-    send(&app, &theirs, &batch(0)).await.expect(202);
+    let theirs = neighbour.webhook_stream().await;
+    send(&world, &theirs, &batch(0)).await.expect(202);
 }

@@ -4,32 +4,30 @@
 use std::sync::Arc;
 
 use dastak::app::tool_calls::{self, Call};
-use domain::tenant::Tenant;
 use providers::GuardedClient;
 use providers::guarded_client::{Policy, SystemResolver};
 use serde_json::{Value, json};
 
-use crate::app::{TestApp, Workspace};
 use crate::receiver::{Behaviour, Receiver};
-use crate::world::World;
+use crate::world::{World, leads_to};
 
 const CALL: &str = "call_01jz0000000000000000000000";
 const CHAT: &str = "chatsess_01jz0000000000000000000000";
 
 struct Talk {
-    app: TestApp,
-    workspace: Workspace,
+    world: World,
     client: tool_calls::Client,
     shelf: Receiver,
 }
 
+leads_to!(Talk, world: World);
+
 impl Talk {
     async fn begin(behaviour: Behaviour) -> Self {
-        let app = TestApp::start().await;
-        let workspace = app.workspace().await;
+        let world = World::bare().await;
         let policy = Policy { allow_insecure: true, ..Policy::default() };
         let client = GuardedClient::new(policy, Arc::new(SystemResolver::new())).unwrap();
-        Self { app, workspace, client: client.into(), shelf: Receiver::start(behaviour).await }
+        Self { world, client: client.into(), shelf: Receiver::start(behaviour).await }
     }
 
     /// Makes a tool at the receiver; `more` is added to its configuration.
@@ -46,15 +44,13 @@ impl Talk {
         config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let tool =
             json!({"type": "webhook", "name": "find", "description": "Finds an order.", "config": config});
-        let path = format!("/workspaces/{}/tools", self.workspace.id);
-        self.app.operator("POST", &path, &tool).await.id(201)
+        self.operator("POST", "/tools", tool).await.id(201)
     }
 
     async fn call_in(&self, of: &str, tool: &str, key: &str, arguments: Value) -> Result<Value, String> {
         let Value::Object(arguments) = arguments else { panic!("an object") };
-        let tenant: Tenant = self.workspace.id.parse().unwrap();
         let call = Call { tool: tool.into(), interaction: of.into(), key: key.into(), arguments };
-        tool_calls::call(self.app.app(), &self.client, tenant, call).await
+        tool_calls::call(self.app(), &self.client, self.tenant(), call).await
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
@@ -113,7 +109,7 @@ async fn wrong_arguments_are_not_sent_and_the_wrong_field_is_named() {
         assert_eq!(talk.call(&tool, arguments).await, wrong(said));
     }
     assert_eq!(talk.shelf.got().len(), 0);
-    let figures = talk.app.app().metrics.render();
+    let figures = talk.app().metrics.render();
     assert!(figures.contains(r#"dastak_tool_seconds_count{outcome="wrong_arguments"} 5"#), "{figures}");
 }
 
@@ -176,17 +172,17 @@ async fn a_tool_that_is_not_reached_is_said_so() {
 async fn a_tool_of_another_workspace_and_one_that_is_gone_do_not_exist() {
     let talk = Talk::begin(answer("{}")).await;
     let tool = talk.tool(json!({})).await;
-    let neighbour: Tenant = talk.app.workspace().await.id.parse().unwrap();
+    let neighbour = talk.neighbour().await.tenant();
     let call = Call {
         tool: tool.clone(),
         interaction: CALL.into(),
         key: "k".into(),
         arguments: json!({"order": "A1"}).as_object().unwrap().clone(),
     };
-    let answer = tool_calls::call(talk.app.app(), &talk.client, neighbour, call).await;
+    let answer = tool_calls::call(talk.app(), &talk.client, neighbour, call).await;
     assert_eq!(answer, Err("there is no such tool".to_owned()));
-    let path = format!("/workspaces/{}/tools/{tool}", talk.workspace.id);
-    talk.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+    let path = format!("/tools/{tool}");
+    talk.operator("DELETE", &path, Value::Null).await.expect(200);
     for gone in [tool.as_str(), "transfer_to_human", ""] {
         assert_eq!(talk.call(gone, json!({"order": "A1"})).await, Err("there is no such tool".to_owned()));
     }
@@ -216,8 +212,7 @@ async fn a_schema_that_cannot_be_held_to_is_refused_when_the_tool_is_made() {
         let mut whole = json!({"url": "https://tools.example.com/x"});
         whole.as_object_mut().unwrap().extend(config.as_object().unwrap().clone());
         let tool = json!({"type": "webhook", "name": "t", "config": whole});
-        let path = format!("/workspaces/{}/tools", world.workspace.id);
-        let refused = world.app.operator("POST", &path, &tool).await.refused(400, "invalid_request");
+        let refused = world.operator("POST", "/tools", tool.clone()).await.invalid();
         assert_eq!(refused["meta"]["field"], field, "{refused}");
     }
     let listed = world.get("/v1/tools").await;

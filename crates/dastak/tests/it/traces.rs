@@ -17,8 +17,7 @@ use crate::app::TestApp;
 use crate::cloud;
 use crate::head::read_head;
 use crate::receiver::{Behaviour, Receiver, header, listener};
-use crate::webhooks::endpoint;
-use crate::world::{self, World};
+use crate::world::World;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -138,7 +137,7 @@ async fn one_trace_leads_from_a_request_over_its_dial_to_an_attempt_minutes_late
     let world = World::monday_in(TestApp::start_with(collector.settings(0.0)).await).await;
     let receiver = Receiver::start(Behaviour::status(500)).await;
     let url = format!("{}/path-of-the-client?token=query-of-the-client", receiver.url);
-    endpoint(&world, &world.workspace, json!({"url": url, "events": ["nudge.finished"]})).await;
+    world.endpoint(json!({"url": url, "events": ["nudge.finished"]})).await;
     let body = world.order(
         "+919812340001",
         &json!({"externalRef": "reference-of-the-client", "variables": {"name": "Lakshmi"}}),
@@ -152,11 +151,10 @@ async fn one_trace_leads_from_a_request_over_its_dial_to_an_attempt_minutes_late
     assert!(first.starts_with(&format!("00-{TRACE}-")) && first.ends_with("-01"), "{first}");
 
     // Another process goes on: all that it knows of the trace is in the store.
-    let World { app, workspace, .. } = world;
-    let app = app.restart_with(|_| ()).await;
+    let world = world.restart_with(|_| ()).await;
     let before = receiver.got().len();
     receiver.behave(Behaviour::status(200));
-    app.set_clock("2027-03-01T12:30:00Z").await;
+    world.set_clock("2027-03-01T12:30:00Z").await;
     let got = receiver.wait_for(before + 1).await;
     let last = got.last().map(|got| got.header("traceparent").to_owned()).unwrap_or_default();
     assert!(last.starts_with(&format!("00-{TRACE}-")) && last != first, "{last} after {first}");
@@ -181,7 +179,7 @@ async fn one_trace_leads_from_a_request_over_its_dial_to_an_attempt_minutes_late
     assert_eq!(above(&spans, dial), ["transaction", "POST /v1/nudges", SPAN]);
     assert_eq!(attribute(dial, "dastak.dial.result").as_deref(), Some("taken"));
     let made_by = spans.iter().find(|span| span.span_id == dial.parent_span_id).expect("a transaction");
-    let engine = if app.app().store.shared() { "postgresql" } else { "sqlite" };
+    let engine = if world.app().store.shared() { "postgresql" } else { "sqlite" };
     assert_eq!(attribute(made_by, "db.system.name").as_deref(), Some(engine));
     assert_eq!(attribute(made_by, "dastak.transaction.runs").as_deref(), Some("1"));
     let mut tries: Vec<_> = spans.iter().filter(|span| span.name == "POST webhook").collect();
@@ -208,8 +206,8 @@ async fn one_trace_leads_from_a_request_over_its_dial_to_an_attempt_minutes_late
         "of-the-client",
         "/hook",
         id,
-        workspace.id.as_str(),
-        workspace.live.as_str(),
+        world.workspace.id.as_str(),
+        world.live(),
         "req_",
         "ctc_",
         "call_",
@@ -225,24 +223,21 @@ async fn one_trace_leads_from_a_request_over_its_dial_to_an_attempt_minutes_late
 #[tokio::test]
 async fn a_call_and_a_scheduled_call_take_their_trace_along() {
     let collector = Collector::start(true).await;
-    let app = TestApp::start_with(collector.settings(0.0)).await;
-    app.set_clock("2027-03-01T06:30:00Z").await;
-    let workspace = app.workspace().await;
-    let agent = world::agent(&app, &workspace, &json!({})).await;
+    let world = World::monday_in(TestApp::start_with(collector.settings(0.0)).await).await;
     let receiver = Receiver::ok().await;
-    endpoint(&app, &workspace, json!({"url": receiver.url, "events": ["call.completed"]})).await;
+    world.endpoint(json!({"url": receiver.url, "events": ["call.completed"]})).await;
     let mut expected = Vec::new();
     for (count, path) in ["/v1/calls", "/v1/scheduled-calls"].into_iter().enumerate() {
         let trace = format!("{:032x}", count + 1);
-        let mut body = json!({"agentId": agent, "toNumber": format!("+91981234010{count}")});
+        let mut body = world.order(&format!("+91981234010{count}"), &json!({}));
         if path == "/v1/scheduled-calls" {
             body["scheduledAt"] = json!("2027-03-01T07:00:00Z");
         }
         let sent = format!("00-{trace}-{SPAN}-01");
         let headers = [("idempotency-key", path), ("traceparent", sent.as_str())];
-        let answer = app.post_with(&workspace.live, path, &headers, &body).await;
+        let answer = world.post_with(world.live(), path, &headers, &body).await;
         assert!(answer.status < 300, "{}", answer.text);
-        app.advance(1_200).await;
+        world.advance(1_200).await;
         expected.push(trace);
         let got = receiver.wait_for(expected.len()).await;
         let told: Vec<&str> =
@@ -260,7 +255,7 @@ async fn dials_of_a_campaign_belong_to_the_request_that_published_it() {
     let collector = Collector::start(true).await;
     let world = World::monday_in(TestApp::start_with(collector.settings(0.0)).await).await;
     let receiver = Receiver::ok().await;
-    endpoint(&world, &world.workspace, json!({"url": receiver.url, "events": ["call.completed"]})).await;
+    world.endpoint(json!({"url": receiver.url, "events": ["call.completed"]})).await;
     let id = world.draft(&json!({}), &["+919812340201", "+919812340202"]).await;
     let sent = format!("00-{TRACE}-{SPAN}-01");
     let (path, body) = (format!("/v1/campaigns/{id}/status"), json!({"status": "active"}));
@@ -282,22 +277,21 @@ async fn dials_of_a_campaign_belong_to_the_request_that_published_it() {
 #[tokio::test]
 async fn a_message_takes_its_trace_to_the_provider() {
     let collector = Collector::start(true).await;
-    let (app, _fake) = cloud::start_with(collector.settings(0.0)).await;
-    let workspace = app.workspace().await;
-    let hook = cloud::connect(&app, &workspace.id).await;
+    let (world, _fake) = cloud::start_with(collector.settings(0.0)).await;
+    let hook = world.connect_cloud().await;
     // The customer has written, so words may be sent.
-    let now = app.app().clock.now().0 / 1_000;
+    let now = world.app().clock.now().0 / 1_000;
     let contact = json!({"wa_id": "919812345678", "profile": {"name": "Asha"}});
     let hears =
         json!({"contacts": [contact], "messages": [cloud::text("wamid.in", "+919812345678", now, "Hi")]});
-    cloud::notify(&app, &hook, &cloud::about_messages(hears)).await.expect(200);
-    app.advance(0).await;
+    cloud::notify(&world, &hook, &cloud::about_messages(hears)).await.expect(200);
+    world.advance(0).await;
     let sent = format!("00-{TRACE}-{SPAN}-01");
     let headers = [("idempotency-key", "one"), ("traceparent", sent.as_str())];
     let body = json!({"to": "+919812345678", "text": "Hello"});
-    let answer = app.post_with(&workspace.live, "/v1/chatapp/messages", &headers, &body).await;
+    let answer = world.post_with(world.live(), "/v1/chatapp/messages", &headers, &body).await;
     assert!(answer.status < 300, "{}", answer.text);
-    app.advance(5).await;
+    world.advance(5).await;
     let sends = |spans: &[Span]| of(spans, TRACE).iter().any(|span| span.name == "send message");
     let spans = collector.until("the sending", sends).await;
     let spans = of(&spans, TRACE);
@@ -315,7 +309,7 @@ async fn what_is_no_traceparent_begins_a_trace_and_what_is_not_recorded_is_passe
     let collector = Collector::start(true).await;
     let world = World::monday_in(TestApp::start_with(collector.settings(1.0)).await).await;
     let receiver = Receiver::ok().await;
-    endpoint(&world, &world.workspace, json!({"url": receiver.url, "events": ["nudge.finished"]})).await;
+    world.endpoint(json!({"url": receiver.url, "events": ["nudge.finished"]})).await;
     let zero = "0".repeat(32);
     let mut sent = 0;
     for (number, wrong) in [
@@ -351,20 +345,18 @@ async fn a_collector_that_never_answers_changes_nothing_and_one_that_is_not_set_
     let collector = Collector::start(false).await;
     let world = World::monday_in(TestApp::start_with(collector.settings(1.0)).await).await;
     let receiver = Receiver::ok().await;
-    endpoint(&world, &world.workspace, json!({"url": receiver.url, "events": ["nudge.finished"]})).await;
+    world.endpoint(json!({"url": receiver.url, "events": ["nudge.finished"]})).await;
     world.nudge("+919812340021", &json!({})).await;
     world.advance(60).await;
     let traced = receiver.wait_for(1).await[0].clone();
     assert!(traced.header("traceparent").ends_with("-01"));
     // It stops in time, too, and says what it dropped.
-    let World { app, workspace, agent, noon } = world;
-    let (metrics, traces) = (app.app().metrics.clone(), app.app().traces.clone());
+    let (metrics, traces) = (world.app().metrics.clone(), world.app().traces.clone());
     assert!(traces.on());
-    let app = app.restart_with(|config| config.traces = None).await;
+    let world = world.restart_with(|config| config.traces = None).await;
     let figures = metrics.render();
     let dropped = figures.lines().find_map(|line| line.strip_prefix("dastak_trace_spans_dropped_total "));
     assert!(dropped.is_some_and(|count| count != "0"), "{figures}");
-    let world = World { app, workspace, agent, noon };
     world.set_clock("2027-03-01T07:00:00Z").await;
     world.nudge("+919812340022", &json!({})).await;
     world.advance(60).await;
@@ -378,7 +370,7 @@ async fn what_is_accepted_together_stays_in_traces_of_its_own() {
     let collector = Collector::start(true).await;
     let world = World::monday_in(TestApp::start_with(collector.settings(1.0)).await).await;
     let receiver = Receiver::ok().await;
-    endpoint(&world, &world.workspace, json!({"url": receiver.url, "events": ["nudge.finished"]})).await;
+    world.endpoint(json!({"url": receiver.url, "events": ["nudge.finished"]})).await;
     const COUNT: usize = 24;
     let asked = (0..COUNT).map(|number| {
         let world = &world;

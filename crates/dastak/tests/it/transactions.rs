@@ -6,7 +6,7 @@ use crate::app::TestApp;
 
 /// Numbers that were written.
 async fn written(app: &TestApp) -> Vec<i64> {
-    app.app().store.read(|tx| tx.all("select n from scratch order by n", &[])).await.unwrap()
+    app.stored(|tx| tx.all("select n from scratch order by n", &[])).await
 }
 
 #[tokio::test]

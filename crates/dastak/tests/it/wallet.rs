@@ -14,17 +14,16 @@ async fn entry(app: &TestApp, workspace: &str, kind: &str, amount: i64) -> crate
 
 #[tokio::test]
 async fn the_ledger_is_the_running_sum() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
+    let world = World::bare().await;
     for amount in [500, -200, 1, -7] {
-        entry(&app, &workspace.id, "adjustment", amount).await.expect(201);
+        entry(&world, &world.workspace.id, "adjustment", amount).await.expect(201);
     }
-    let wallet = app.get(&workspace.live, "/v1/wallet").await.expect(200);
+    let wallet = world.get("/v1/wallet").await;
     assert_eq!(
         wallet,
         json!({"data": {"balanceMinor": 1_000_294, "currency": "INR", "costPerMinuteMinor": 600}})
     );
-    let page = app.get(&workspace.test, "/v1/wallet/transactions?limit=2&offset=1").await.expect(200);
+    let page = world.app.get(world.test(), "/v1/wallet/transactions?limit=2&offset=1").await.expect(200);
     let shown: Vec<_> = page["data"]
         .as_array()
         .unwrap()
@@ -37,19 +36,19 @@ async fn the_ledger_is_the_running_sum() {
 #[tokio::test]
 async fn wrong_entries_are_refused() {
     let world = World::bare().await;
-    entry(&world, &world.workspace.id, "topup", -5).await.refused(400, "invalid_request");
-    entry(&world, &world.workspace.id, "topup", 0).await.refused(400, "invalid_request");
-    entry(&world, &world.workspace.id, "gift", 5).await.refused(400, "invalid_request");
-    entry(&world, &world.workspace.id, "adjustment", -1_000_001).await.refused(409, "conflict");
+    entry(&world, &world.workspace.id, "topup", -5).await.invalid();
+    entry(&world, &world.workspace.id, "topup", 0).await.invalid();
+    entry(&world, &world.workspace.id, "gift", 5).await.invalid();
+    entry(&world, &world.workspace.id, "adjustment", -1_000_001).await.conflict();
     let wallet = world.get("/v1/wallet").await;
     assert_eq!(wallet["data"]["balanceMinor"], 1_000_000);
 }
 
 /// The types and payloads in the outbox of a workspace.
-async fn outbox(app: &TestApp, workspace: &str) -> Vec<Value> {
-    let tenant = workspace.parse().unwrap();
+async fn outbox(world: &World) -> Vec<Value> {
+    let tenant = world.tenant();
     let rows =
-        app.app().store.of(tenant).read(move |tx| store::events::list_after(tx, "", 1000)).await.unwrap();
+        world.app().store.of(tenant).read(move |tx| store::events::list_after(tx, "", 1000)).await.unwrap();
     rows.iter().map(|row| crate::closed::event(row.envelope.as_deref().unwrap())).collect()
 }
 
@@ -57,7 +56,7 @@ async fn outbox(app: &TestApp, workspace: &str) -> Vec<Value> {
 async fn a_low_wallet_is_told_once_per_level_until_topped_up() {
     let world = World::bare().await;
     let levels = || async {
-        outbox(&world, &world.workspace.id)
+        outbox(&world)
             .await
             .iter()
             .map(|event| event["data"]["level"].as_str().unwrap().to_owned())
@@ -74,7 +73,7 @@ async fn a_low_wallet_is_told_once_per_level_until_topped_up() {
     entry(&world, &world.workspace.id, "topup", 5_000).await.expect(201);
     entry(&world, &world.workspace.id, "adjustment", -1).await.expect(201);
     assert_eq!(levels().await, ["low", "exhausted", "low"]);
-    let first = &outbox(&world, &world.workspace.id).await[0];
+    let first = &outbox(&world).await[0];
     assert_eq!((first["type"].as_str(), first["livemode"].as_bool()), (Some("wallet.low"), Some(true)));
     assert!(first["id"].as_str().unwrap().starts_with("evt_"));
     assert_eq!(
@@ -101,7 +100,7 @@ async fn random_entries_from_many_tasks_add_up() {
             for amount in chunk.into_iter().filter(|amount| *amount != 0) {
                 match entry(&app, &workspace, "adjustment", amount).await {
                     answer if answer.status == 201 => accepted += amount,
-                    answer => drop(answer.refused(409, "conflict")),
+                    answer => drop(answer.conflict()),
                 }
             }
             accepted

@@ -5,10 +5,11 @@ use api::operations::{self, Access, Operation, TestKeys};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::app::{Answer, TestApp, Workspace};
+use crate::app::Answer;
 use crate::boards;
 use crate::chats;
-use crate::world;
+use crate::shows::Shows;
+use crate::world::{self, World, leads_to};
 
 /// What a key may see and do of what keys of the other world made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,8 +135,7 @@ pub struct Things {
 }
 
 pub struct Desk {
-    pub app: TestApp,
-    pub workspace: Workspace,
+    pub world: World,
     pub endpoint: String,
     pub campaign: String,
     pub board: String,
@@ -154,25 +154,19 @@ pub struct Desk {
     pub test: Things,
 }
 
-fn id(answer: &Value) -> String {
-    answer["data"]["id"].as_str().expect("an id").to_owned()
-}
-
-async fn make(app: &TestApp, key: &str, agent: &str, endpoint: &str, word: &str, number: &str) -> Things {
-    let body = |digit: usize| json!({"agentId": agent, "toNumber": format!("{number}{digit}"), "metadata": {"note": word}});
-    let call =
-        app.post(key, "/v1/calls", &body(1)).await.expect(200)["interactionId"].as_str().unwrap().to_owned();
-    app.advance(3).await;
-    let later =
-        domain::time::Timestamp::parse(&app.now().await).unwrap().plus(domain::time::HOUR).to_string();
+async fn make(world: &World, key: &str, endpoint: &str, word: &str, number: &str) -> Things {
+    let body = |digit: usize| world.order(&format!("{number}{digit}"), &json!({"metadata": {"note": word}}));
+    let app = &world.app;
+    let call = app.post(key, "/v1/calls", &body(1)).await.expect(200);
+    let call = call["interactionId"].as_str().unwrap().to_owned();
+    world.advance(3).await;
     let mut wanted = body(2);
-    wanted["scheduledAt"] = json!(later);
-    let scheduled = id(&app.post(key, "/v1/scheduled-calls", &wanted).await.expect(201));
+    wanted["scheduledAt"] = json!(world.app().clock.now().plus(domain::time::HOUR).to_string());
+    let scheduled = app.post(key, "/v1/scheduled-calls", &wanted).await.id(201);
     wanted["toNumber"] = json!(format!("{number}3"));
-    let nudge =
-        id(&app.post_with(key, "/v1/nudges", &[("idempotency-key", "one")], &wanted).await.expect(201));
+    let nudge = world.send_nudge(key, "one", &wanted).await.id(201);
     app.post(key, "/v1/events/trigger", &json!({"type": "wallet.low"})).await.expect(202);
-    app.advance(0).await;
+    world.advance(0).await;
     let events = app.get(key, "/v1/events?after=start").await.list(200);
     assert!(
         events.iter().any(|event| event["data"]["callId"] == *call)
@@ -181,62 +175,48 @@ async fn make(app: &TestApp, key: &str, agent: &str, endpoint: &str, word: &str,
     );
     let log = app.get(key, &format!("/v1/webhooks/{endpoint}/deliveries?limit=100")).await.list(200);
     assert_eq!(log.len(), events.len(), "the log of a world is that of its events");
-    let contact = app.get(key, &format!("/v1/calls/{call}")).await.expect(200)["data"]["contactId"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let contact = world.call(key, &call).await["contactId"].as_str().unwrap().to_owned();
     let mut marks = vec![word.to_owned(), call.clone(), scheduled.clone(), nudge.clone()];
-    marks.extend(events.iter().map(|event| event["id"].as_str().unwrap().to_owned()));
-    marks.extend(log.iter().map(|delivery| delivery["id"].as_str().unwrap().to_owned()));
+    marks.extend(events.iter().chain(&log).map(|row| row["id"].as_str().unwrap().to_owned()));
     let delivery = log[0]["id"].as_str().unwrap().to_owned();
     Things { key: key.to_owned(), call, scheduled, nudge, delivery, contact, marks }
 }
 
+leads_to!(Desk, world: World);
+
 impl Desk {
     pub async fn open() -> Self {
-        let app = TestApp::start().await;
-        app.set_clock(&world::noon_after(&app.now().await).to_string()).await;
-        let workspace = app.workspace().await;
+        let mut world = World::bare().await;
+        world.set_clock(&world::noon_after(&world.now().await).to_string()).await;
         // Nobody listens there: deliveries wait. It takes what only those get who ask for it, too.
         let all: Vec<&str> = api::events::ALL.iter().map(|kind| kind.name).collect();
         let hook = json!({"url": "http://127.0.0.1:29099/hook", "events": all});
-        let endpoint = id(&app.post(&workspace.live, "/v1/webhooks", &hook).await.expect(201));
+        let endpoint = world.post("/v1/webhooks", &hook).await.id(201);
         // Its agent is older than the one that calls.
-        let chat = chats::a_session(&app, &workspace).await;
-        let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
-        let campaign = id(&app
-            .post(&workspace.live, "/v1/campaigns", &json!({"name": "OfTheFirst", "agentId": agent}))
-            .await
-            .expect(201));
-        let rows = json!({"contacts": [{"phone": "9812399999", "name": "OfTheFirst"}]});
-        app.post(&workspace.live, &format!("/v1/campaigns/{campaign}/contacts"), &rows).await.expect(200);
-        let stream = id(&app
-            .post(&workspace.live, "/v1/data-streams", &json!({"name": "OfTheFirst", "kind": "api"}))
-            .await
-            .expect(201));
+        let chat = chats::a_session(&world).await;
+        world.agent = world.agent(&json!({"systemPrompt": "Say hello."})).await;
+        let body = json!({"name": "OfTheFirst", "agentId": world.agent});
+        let campaign = world.post("/v1/campaigns", &body).await.id(201);
+        world.set_list(&campaign, json!([{"phone": "9812399999", "name": "OfTheFirst"}])).await.expect(200);
+        let stream =
+            world.post("/v1/data-streams", &json!({"name": "OfTheFirst", "kind": "api"})).await.id(201);
         let record = json!({"phone": "9812399998", "name": "OfTheFirst"});
-        app.post(&workspace.live, &format!("/v1/data-streams/{stream}/records"), &record).await.expect(202);
-        let base = id(&app
-            .post(&workspace.live, "/v1/knowledge-bases", &json!({"name": "OfTheFirst"}))
-            .await
-            .expect(201));
+        world.post(&format!("/v1/data-streams/{stream}/records"), &record).await.expect(202);
+        let base = world.post("/v1/knowledge-bases", &json!({"name": "OfTheFirst"})).await.id(201);
         let text = json!({"title": "OfTheFirst", "text": "OfTheFirst opens at nine."});
-        app.post(&workspace.live, &format!("/v1/knowledge-bases/{base}/documents"), &text).await.expect(200);
-        crate::cloud::connect_sandbox(&app, &workspace.id).await;
-        let conversation = crate::channel_conversations::one(&app, &workspace, &chat).await;
-        let template = json!({"name": "of_the_first", "language": "en", "category": "UTILITY",
-            "components": [{"type": "BODY", "text": "OfTheFirst"}]});
-        let template = id(&app.post(&workspace.live, "/v1/chatapp/templates", &template).await.expect(201));
-        app.advance(2).await;
+        world.post(&format!("/v1/knowledge-bases/{base}/documents"), &text).await.expect(200);
+        world.connect_sandbox().await;
+        let conversation = crate::channel_conversations::one(&world, &chat).await;
+        let body = json!([{"type": "BODY", "text": "OfTheFirst"}]);
+        let template = world.template("of_the_first", "UTILITY", body).await;
         let message = json!({"to": "+919812399997", "template": {"id": template}});
-        let message = app.post(&workspace.live, "/v1/chatapp/messages", &message).await.expect(201);
-        let message = message["data"]["messageId"].as_str().expect("a message").to_owned();
-        let live = make(&app, &workspace.live, &agent, &endpoint, "OfTheLiveWorld", "+91981230123").await;
-        let test = make(&app, &workspace.test, &agent, &endpoint, "OfTheTestWorld", "+91981230456").await;
-        let (board, card) = boards::with_a_card(&app, &workspace, &agent, &campaign).await;
+        let message = world.post("/v1/chatapp/messages", &message).await.data(201);
+        let message = message["messageId"].as_str().expect("a message").to_owned();
+        let live = make(&world, world.live(), &endpoint, "OfTheLiveWorld", "+91981230123").await;
+        let test = make(&world, world.test(), &endpoint, "OfTheTestWorld", "+91981230456").await;
+        let (board, card) = boards::with_a_card(&world, &world.agent, &campaign).await;
         Self {
-            app,
-            workspace,
+            world,
             endpoint,
             campaign,
             board,
@@ -302,7 +282,7 @@ impl Desk {
             "sendChatMessage" => json!({"text": "Hello"}).to_string().into(),
             _ => Bytes::new(),
         };
-        self.app.send(operation.method.as_str(), &self.path(operation, of), Some(&asker.key), &[], body).await
+        self.send(operation.method.as_str(), &self.path(operation, of), Some(&asker.key), &[], body).await
     }
 
     async fn state(&self, of: &Things) -> [String; 4] {
@@ -332,14 +312,14 @@ async fn nothing_of_the_other_world_is_there() {
         let stand = stand(operation);
         for (asker, other) in worlds {
             if asker.key == desk.workspace.test && operation.test_keys == TestKeys::Refused {
-                desk.ask(operation, asker, other).await.refused(403, "test_mode_read_only");
+                desk.ask(operation, asker, other).await.read_only();
                 continue;
             }
             let (reads, names) = (operation.method == operations::Method::GET, operation.path.contains('{'));
             let before = desk.state(other).await;
             match stand {
                 Stand::Own if names && operation.id != "listWebhookDeliveries" => {
-                    desk.ask(operation, asker, other).await.refused(404, "not_found");
+                    desk.ask(operation, asker, other).await.not_found();
                 }
                 Stand::Own | Stand::Shared if reads || stand == Stand::Own => {
                     let answer = desk.ask(operation, asker, other).await;
@@ -361,7 +341,7 @@ async fn nothing_of_the_other_world_is_there() {
                     desk.app
                         .send(operation.method.as_str(), &path, Some(&asker.key), &[], body)
                         .await
-                        .refused(404, "not_found");
+                        .not_found();
                 }
                 Stand::People if reads => {
                     let answer = desk.ask(operation, asker, other).await;
@@ -386,42 +366,30 @@ async fn nothing_of_the_other_world_is_there() {
 async fn a_key_of_idempotency_belongs_to_its_world() {
     let desk = Desk::open().await;
     assert_ne!(desk.live.nudge, desk.test.nudge, "the same Idempotency-Key was two requests");
-    let listed = desk.app.get(&desk.workspace.test, "/v1/nudges").await.expect(200);
-    assert_eq!(
-        (listed["data"].as_array().unwrap().len(), &listed["data"][0]["livemode"]),
-        (1, &json!(false))
-    );
+    let listed = desk.app.get(desk.test(), "/v1/nudges").await.expect(200);
+    assert_eq!(listed["data"].as_array().unwrap().len(), 1);
+    listed.shows(json!({"data[0].livemode": false}));
 }
 
 /// A sample belongs to the world of the key that asked for it; it says `livemode: false` in both.
 #[tokio::test]
 async fn a_sample_belongs_to_whoever_asked_for_it() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let endpoint = id(&app
-        .post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"}))
-        .await
-        .expect(201));
-    let sent =
-        app.post(&workspace.live, &format!("/v1/webhooks/{endpoint}/test"), &json!({})).await.data(202);
+    let world = World::bare().await;
+    let endpoint = world.post("/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"})).await.id(201);
+    let sent = world.post(&format!("/v1/webhooks/{endpoint}/test"), &json!({})).await.data(202);
     let delivery = format!("/v1/webhooks/{endpoint}/deliveries/{}", sent["deliveryId"].as_str().unwrap());
-    let seen = app.get(&workspace.live, &delivery).await.expect(200);
-    assert_eq!(
-        (&seen["data"]["eventId"], &seen["data"]["payload"]["livemode"]),
-        (&sent["eventId"], &json!(false))
-    );
-    app.get(&workspace.test, &delivery).await.refused(404, "not_found");
-    let shown = app
-        .post(&workspace.test, "/v1/events/trigger", &json!({"type": "call.started"}))
-        .await
-        .expect(202)["data"]["eventId"]
-        .clone();
-    let stream = async |key: &str| app.get(key, "/v1/events?after=start").await.data(200);
+    let seen = world.get(&delivery).await;
+    seen["data"].shows(json!({"eventId": sent["eventId"], "payload.livemode": false}));
+    world.app.get(world.test(), &delivery).await.not_found();
+    let sample = json!({"type": "call.started"});
+    let shown =
+        world.app.post(world.test(), "/v1/events/trigger", &sample).await.data(202)["eventId"].clone();
+    let stream = async |key: &str| world.app.get(key, "/v1/events?after=start").await.data(200);
     let ids = |events: &Value| {
         events.as_array().unwrap().iter().map(|event| event["id"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(
-        (ids(&stream(&workspace.live).await), ids(&stream(&workspace.test).await)),
+        (ids(&stream(world.live()).await), ids(&stream(world.test()).await)),
         (vec![sent["eventId"].clone()], vec![shown])
     );
 }
@@ -429,24 +397,16 @@ async fn a_sample_belongs_to_whoever_asked_for_it() {
 /// A log of one world pages to its end past thousands of entries of the other.
 #[tokio::test]
 async fn a_log_pages_past_the_other_world() {
-    let app = TestApp::start().await;
-    let workspace = app.workspace().await;
-    let endpoint = id(&app
-        .post(
-            &workspace.live,
-            "/v1/webhooks",
-            &json!({"url": "http://127.0.0.1:29099/hook", "events": ["call.failed"]}),
-        )
-        .await
-        .expect(201));
+    let world = World::bare().await;
+    let hook = json!({"url": "http://127.0.0.1:29099/hook", "events": ["call.failed"]});
+    let endpoint = world.post("/v1/webhooks", &hook).await.id(201);
     let emit = async |key: &str| {
-        app.post(key, "/v1/events/trigger", &json!({"type": "call.failed"})).await.expect(202)
+        world.app.post(key, "/v1/events/trigger", &json!({"type": "call.failed"})).await.expect(202)
     };
-    for key in [&workspace.live, &workspace.test, &workspace.live] {
+    for key in [world.live(), world.test(), world.live()] {
         emit(key).await;
     }
-    let (tenant, hook, context) =
-        (workspace.id.parse().unwrap(), endpoint.parse().unwrap(), app.app().context());
+    let (tenant, hook, context) = (world.tenant(), endpoint.parse().unwrap(), world.app().context());
     let work = move |tx: &mut store::Tx<'_>| {
         for _ in 0..5_001 {
             let (event, created_at) = (context.ids.make(), context.now);
@@ -463,11 +423,12 @@ async fn a_log_pages_past_the_other_world() {
         }
         Ok::<_, store::DbError>(())
     };
-    app.app().store.tx_alone(work).await.unwrap();
+    world.app().store.tx_alone(work).await.unwrap();
     let all = async |key: &str, filter: &str| {
         let (mut found, mut cursor) = (0, String::new());
         loop {
-            let page = app
+            let page = world
+                .app
                 .get(key, &format!("/v1/webhooks/{endpoint}/deliveries?limit=100{filter}{cursor}"))
                 .await
                 .expect(200);
@@ -478,9 +439,9 @@ async fn a_log_pages_past_the_other_world() {
             }
         }
     };
-    assert_eq!((all(&workspace.live, "").await, all(&workspace.test, "").await), (2, 5_002));
+    assert_eq!((all(world.live(), "").await, all(world.test(), "").await), (2, 5_002));
     assert_eq!(
-        (all(&workspace.live, "&event=call.failed").await, all(&workspace.test, "&status=succeeded").await),
+        (all(world.live(), "&event=call.failed").await, all(world.test(), "&status=succeeded").await),
         (2, 0)
     );
 }

@@ -10,6 +10,8 @@ use super::server::understood_as;
 use super::sipp::{Sipp, answers};
 use super::sounds::{again_and_again, heard, level, samples, speech};
 
+use crate::shows::Shows;
+
 /// A callee, and what they answer.
 fn callee(answers: bool) -> (Baresip, PathBuf) {
     (Baresip::silent(&["+919812301234"], answers), speech(&folder("speech"), "call me later", 0.2, 120.0))
@@ -25,11 +27,7 @@ async fn a_telephone_rings_and_the_agent_talks() {
     let before = kit.balance().await;
     let id = kit.place(&agent, "1234").await;
     let call = phone.answering(&answer, true, kit.ended(&id)).await;
-    assert_eq!(
-        (&call["endCause"], &call["outcome"]),
-        (&json!("agent_ended"), &json!("callback_requested")),
-        "{call}"
-    );
+    call.shows(json!({"endCause": "agent_ended", "outcome": "callback_requested"}));
     assert_eq!(call["extracted"]["when"], "call me later", "{call}");
     let said: Vec<&str> = call["transcript"]
         .as_array()
@@ -97,11 +95,7 @@ async fn answers_of_a_carrier_become_ends_of_calls() {
         let before = kit.balance().await;
         let id = kit.place(&agent, "1234").await;
         let call = kit.ended(&id).await;
-        assert_eq!(
-            (&call["status"], &call["endCause"], &call["answered"]),
-            (&json!(status), &json!(cause), &json!(false)),
-            "{call}"
-        );
+        call.shows(json!({"status": status, "endCause": cause, "answered": false}));
         assert!(peer.succeeded().await, "{}", peer.messages());
         assert_eq!(kit.balance().await, before);
         kit.is_clean().await;

@@ -23,6 +23,8 @@ mod rough;
 mod sandbox;
 mod sayings;
 mod server;
+#[path = "../it/shows.rs"]
+mod shows;
 mod sipp;
 #[path = "../../../telephony/tests/sip/sockets.rs"]
 mod sockets;

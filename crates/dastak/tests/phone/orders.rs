@@ -12,6 +12,8 @@ use super::server::understood_as;
 use super::sipp::{Sipp, answers};
 use super::sounds::speech;
 
+use crate::shows::Shows;
+
 /// A callee, and what they answer.
 fn callee() -> (Baresip, PathBuf) {
     (Baresip::silent(&["+919812301234"], true), speech(&folder("speech"), "call me later", 0.2, 120.0))
@@ -57,11 +59,7 @@ async fn a_nudge_is_a_conversation_with_a_result() {
     let told = until_told(&webhooks, &["nudge.dialing", "nudge.finished", "call.started", "call.completed"]);
     phone.answering(&answer, true, told).await;
     let nudge = kit.api("GET", &path, &Value::Null).await["data"].clone();
-    assert_eq!(
-        (&nudge["status"], &nudge["result"], &nudge["attempts"]),
-        (&json!("finished"), &json!("connected"), &json!(1)),
-        "{nudge}"
-    );
+    nudge.shows(json!({"status": "finished", "result": "connected", "attempts": 1}));
     let told = events(&webhooks, &["nudge.", "call.started", "call.completed"]);
     let order = |kind: &str| {
         kinds(&told)
@@ -77,11 +75,7 @@ async fn a_nudge_is_a_conversation_with_a_result() {
     assert_eq!(told.len(), 4, "each once: {:?}", kinds(&told));
     assert!(told.iter().all(|event| event["livemode"] == json!(true)));
     let finished = &told[order("nudge.finished")]["data"];
-    assert_eq!(
-        (&finished["outcome"], &finished["endCause"]),
-        (&json!("callback_requested"), &json!("agent_ended")),
-        "{finished}"
-    );
+    finished.shows(json!({"outcome": "callback_requested", "endCause": "agent_ended"}));
     assert_eq!(finished["extracted"]["when"], "call me later", "{finished}");
     assert_eq!(finished["metadata"], json!({"order": "7"}));
     let call = kit.call(&text(&nudge["callId"])).await;
@@ -102,11 +96,7 @@ async fn a_nudge_that_finds_the_line_busy_waits_for_its_retry() {
     assert!(busy.succeeded().await, "{}", busy.messages());
     let nudge =
         kit.api("GET", &format!("/v1/nudges/{}", text(&nudge["id"])), &Value::Null).await["data"].clone();
-    assert_eq!(
-        (&nudge["status"], &nudge["statusReason"], &nudge["attempts"]),
-        (&json!("scheduled"), &json!("retry"), &json!(1)),
-        "{nudge}"
-    );
+    nudge.shows(json!({"status": "scheduled", "statusReason": "retry", "attempts": 1}));
     assert!(nudge["nextAttemptAt"].is_string(), "{nudge}");
     let told = events(&webhooks, &["nudge.", "call."]);
     let mut told = kinds(&told);
@@ -134,11 +124,7 @@ async fn a_scheduled_call_is_placed_when_it_is_due() {
         kit.api("GET", &format!("/v1/scheduled-calls/{scheduled}"), &Value::Null).await["data"].clone();
     assert_eq!((&scheduled["status"], &scheduled["attempts"]), (&json!("placed"), &json!(1)), "{scheduled}");
     let call = kit.call(&text(&scheduled["callId"])).await;
-    assert_eq!(
-        (&call["outcome"], &call["endCause"]),
-        (&json!("callback_requested"), &json!("agent_ended")),
-        "{call}"
-    );
+    call.shows(json!({"outcome": "callback_requested", "endCause": "agent_ended"}));
     assert!(call["startedAt"].as_str() >= scheduled["scheduledAt"].as_str(), "not before its time: {call}");
     let told = events(&webhooks, &["call.started", "call.completed"]);
     assert_eq!(kinds(&told), ["call.started", "call.completed"]);

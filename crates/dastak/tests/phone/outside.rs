@@ -11,6 +11,8 @@ use super::receiver::{Behaviour, Receiver};
 use super::server::{Asked, Server, turn, whole, words};
 use super::sounds::{level, samples, speech};
 
+use crate::shows::Shows;
+
 /// A second of a tone, as samples of 24 kHz.
 fn tone() -> Vec<u8> {
     let sample = |at: i32| (f64::from(at) * 440.0 * std::f64::consts::TAU / 24_000.0).sin() * 8000.0;
@@ -65,11 +67,7 @@ async fn a_voice_that_dies_after_its_first_sentence_is_followed_by_the_next() {
     let agent = kit.agent("outbound", question()).await;
     let id = kit.place(&agent, "1234").await;
     let call = phone.answering(&answer, true, kit.ended(&id)).await;
-    assert_eq!(
-        (&call["endCause"], &call["outcome"]),
-        (&json!("agent_ended"), &json!("callback_requested")),
-        "{call}"
-    );
+    call.shows(json!({"endCause": "agent_ended", "outcome": "callback_requested"}));
     let asked = server.asked("/audio/speech");
     assert!(
         asked

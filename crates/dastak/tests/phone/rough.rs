@@ -14,6 +14,8 @@ use super::kit::{Kit, alone, folder, question, text, until};
 use super::server::understood_as;
 use super::sounds::{level, samples, speech};
 
+use crate::shows::Shows;
+
 /// Packets of a thousand that are lost.
 const LOST: u64 = 30;
 /// Longest delay of a packet, milliseconds; packets overtake each other.
@@ -169,11 +171,7 @@ async fn a_bad_network_breaks_neither_the_conversation_nor_the_recording() {
     let agent = kit.agent("outbound", question()).await;
     let id = kit.place(&agent, "1234").await;
     let call = phone.answering(&file, false, kit.ended(&id)).await;
-    assert_eq!(
-        (&call["endCause"], &call["outcome"]),
-        (&json!("agent_ended"), &json!("callback_requested")),
-        "{call}"
-    );
+    call.shows(json!({"endCause": "agent_ended", "outcome": "callback_requested"}));
     assert_eq!(call["extracted"]["when"], "call me later", "{call}");
     let (carried, lost, overtaken) = (
         fate.carried.load(Ordering::Relaxed),

@@ -6,6 +6,8 @@ use super::kit::{Kit, alone, beside, question, text};
 use super::server::understood_as;
 use super::sounds::{heard, samples};
 
+use crate::shows::Shows;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_phone_of_the_sandbox_does_what_its_number_says() {
     let _alone = alone().await;
@@ -51,11 +53,7 @@ async fn who_wants_no_more_calls_is_called_no_more_and_a_hang_up_ends_a_call() {
     let agent = kit.agent("outbound", question()).await;
     let opted_out = kit.place(&agent, "7777").await;
     let opted_out = kit.ended(&opted_out).await;
-    assert_eq!(
-        (&opted_out["endCause"], &opted_out["outcome"]),
-        (&json!("agent_ended"), &json!("opted_out")),
-        "{opted_out}"
-    );
+    opted_out.shows(json!({"endCause": "agent_ended", "outcome": "opted_out"}));
     let (status, answer) = kit.try_place(&agent, "7777").await;
     assert_eq!((status, &answer["meta"]["reason"]), (422, &json!("opt_out")), "{answer}");
     for state in ["ringing", "in_progress"] {
@@ -77,11 +75,7 @@ async fn a_machine_of_the_sandbox_is_a_machine() {
     for _ in 0..3 {
         let id = kit.place(&agent, "3333").await;
         let call = kit.ended(&id).await;
-        assert_eq!(
-            (&call["status"], &call["endCause"], &call["outcome"]),
-            (&json!("completed"), &json!("voicemail"), &json!(null)),
-            "{call}"
-        );
+        call.shows(json!({"status": "completed", "endCause": "voicemail", "outcome": null}));
         kit.is_over(&id).await;
     }
     kit.is_clean().await;

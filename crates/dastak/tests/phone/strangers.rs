@@ -12,6 +12,8 @@ use super::carrier::{Call, Sound, connection, message, received, socket, until_c
 use super::kit::{Kit, alone, beside, folder, question, text, until};
 use super::sounds::speech;
 
+use crate::shows::Shows;
+
 fn address(socket: &UdpSocket) -> SocketAddr {
     socket.local_addr().expect("an address")
 }
@@ -69,11 +71,7 @@ async fn a_forged_call_costs_nothing_and_brings_no_sound() {
     assert!(forged.ask(&carrier, "").await.starts_with("SIP/2.0 200"));
     let id = text(&listed(&kit).await[0]["id"]);
     let call = kit.ended(&id).await;
-    assert_eq!(
-        (&call["answered"], &call["answeredAt"], &call["transcript"]),
-        (&json!(false), &Value::Null, &json!([])),
-        "{call}"
-    );
+    call.shows(json!({"answered": false, "answeredAt": null, "transcript": []}));
     assert_eq!((kit.balance().await, ledger().await), (balance, entries));
     assert_eq!(
         (received(&sound), received(&contact)),
@@ -171,11 +169,7 @@ async fn whoever_sprays_ports_while_a_phone_rings_hears_nothing() {
         spray().await;
     }
     let call = kit.ended(&id).await;
-    assert_eq!(
-        (&call["endCause"], &call["extracted"]["when"]),
-        (&json!("agent_ended"), &json!("call me later")),
-        "{call}"
-    );
+    call.shows(json!({"endCause": "agent_ended", "extracted.when": "call me later"}));
     assert!(kit.figure("dastak_rtp_packets_early_total").await >= 20.0);
     assert_eq!(received(&stranger), 0, "packets to whoever sprays");
     kit.is_clean().await;
@@ -203,11 +197,7 @@ async fn a_call_goes_on_beside_strangers_on_the_port() {
         kit.figure("dastak_sip_streams").await < 0.5 && kit.figure("dastak_sip_queued_bytes").await < 0.5
     );
     let call = kit.ended(&id).await;
-    assert_eq!(
-        (&call["endCause"], &call["extracted"]["when"]),
-        (&json!("agent_ended"), &json!("call me later")),
-        "{call}"
-    );
+    call.shows(json!({"endCause": "agent_ended", "extracted.when": "call me later"}));
     assert_eq!(received(&stranger), 0);
     kit.is_clean().await;
 }

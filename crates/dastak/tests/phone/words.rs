@@ -8,6 +8,8 @@ use super::receiver::{Behaviour, Receiver};
 use super::server::{Asked, Server, words};
 use super::sounds::{level, samples, silence};
 
+use crate::shows::Shows;
+
 /// Sentences, and how long the voice takes for each.
 const SENTENCES: usize = 12;
 const SENTENCE_MS: usize = 3_500;
@@ -99,11 +101,7 @@ async fn last_words_are_heard_out_or_hung_up_on() {
             .collect::<Vec<_>>()
     };
     for told in [&patient.call, &patient.event] {
-        assert_eq!(
-            (&told["endCause"], &told["outcome"]),
-            (&json!("agent_ended"), &json!("informed")),
-            "{told}"
-        );
+        told.shows(json!({"endCause": "agent_ended", "outcome": "informed"}));
     }
     assert_eq!(said(&patient.call), (1..=SENTENCES).map(sentence).collect::<Vec<_>>());
     let (all, heard) = (SENTENCES * SENTENCE_MS / 20, loud(&patient.heard));

@@ -40,6 +40,8 @@ mod reader;
 mod receiver;
 mod recordings;
 mod restores;
+#[path = "../it/shows.rs"]
+mod shows;
 mod trips;
 mod trunks;
 #[allow(dead_code, reason = "shared with the tests of the store, which use all of it")]

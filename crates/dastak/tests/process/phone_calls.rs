@@ -12,6 +12,7 @@ use crate::exchange::{Exchange, PATIENCE};
 use crate::node::{Answer, Client, Folder, Node, fresh_database, needs_postgres, needs_sqlite, on_postgres};
 use crate::nodes::MASTER_KEY;
 use crate::receiver::Receiver;
+use crate::shows::Shows;
 
 /// Next number of a sequence that its seed determines.
 fn next(seed: &mut u64) -> u64 {
@@ -378,11 +379,7 @@ async fn a_hang_up_at_one_node_ends_the_call_of_another_on_postgres() {
     let line = exchange.seen().call_id("+919812300014").expect("dialled");
     exchange.until("BYE", |seen| seen.byes.contains(&line)).await;
     let (talked, rang) = (there.ended(&talking).await, there.ended(&ringing).await);
-    assert_eq!(
-        (&talked["status"], &talked["endCause"]),
-        (&json!("completed"), &json!("api_hangup")),
-        "{talked}"
-    );
+    talked.shows(json!({"status": "completed", "endCause": "api_hangup"}));
     assert_eq!((&rang["status"], &rang["endCause"]), (&json!("cancelled"), &json!("api_hangup")), "{rang}");
     assert_eq!(office.shown().await["reservedMinor"], 0);
 }
@@ -425,10 +422,6 @@ async fn stopped(grace: &str, callee_leaves: bool) -> Value {
 async fn a_stop_lets_calls_end_or_ends_them_on_sqlite() {
     needs_sqlite();
     let (left, cut) = tokio::join!(stopped("60", true), stopped("2", false));
-    assert_eq!(
-        (&left["status"], &left["endCause"]),
-        (&json!("completed"), &json!("caller_hangup")),
-        "{left}"
-    );
+    left.shows(json!({"status": "completed", "endCause": "caller_hangup"}));
     assert_eq!((&cut["status"], &cut["endCause"]), (&json!("completed"), &json!("error")), "{cut}");
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dastak::config::Config;
 use domain::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::fakes::hubspot::HubSpot;
 use crate::fakes::{Fake, Reply, credentials};
-use crate::integrations::connect;
-use crate::world;
+use crate::shows::Shows;
 
 use super::desk::{Desk, SEARCH, TOKEN};
 
@@ -36,10 +36,7 @@ async fn new_contacts_arrive_with_their_fields_and_older_ones_do_not() {
     assert_eq!((&records[1]["phone"], &records[1]["status"]), (&json!("+919812300003"), &json!("accepted")));
     assert_eq!((&records[2]["status"], &records[2]["reason"]), (&json!("invalid"), &json!("invalid_phone")));
     let payload = &records[0]["payload"];
-    assert_eq!(
-        (&payload["firstname"], &payload["lead_no"], &payload["id"]),
-        (&json!("Asha"), &json!("L-2"), &json!("2"))
-    );
+    payload.shows(json!({"firstname": "Asha", "lead_no": "L-2", "id": "2"}));
     assert_eq!(payload.get("other"), None, "nobody wants it");
     // What was asked: never before the start, with the fields that somebody wants.
     let created = Timestamp::parse(desk.show(&stream).await["createdAt"].as_str().unwrap()).unwrap();
@@ -56,7 +53,7 @@ async fn new_contacts_arrive_with_their_fields_and_older_ones_do_not() {
 async fn contacts_that_come_again_count_once_and_late_ones_are_found() {
     let desk = Desk::hubspot().await;
     let stream = desk.stream(json!({})).await;
-    desk.app.advance(600).await;
+    desk.advance(600).await;
     *desk.fake.system.unsorted.lock().unwrap() = true;
     for number in 1..=5 {
         desk.contact(&format!("{number}"), desk.at(number).await, &format!("981230000{number}"));
@@ -108,7 +105,7 @@ async fn a_lifecycle_stage_filters_and_another_one_begins_at_its_present_end() {
     add("01", "lead").await;
     add("02", "customer").await;
     assert_eq!(desk.all(&stream, "externalId").await, json!(["01"]));
-    desk.app.advance(10).await;
+    desk.advance(10).await;
     desk.change(&stream, json!({"config": {"lifecycleStage": "customer"}})).await;
     desk.checked(&stream, 5).await;
     add("03", "customer").await;
@@ -139,7 +136,7 @@ async fn a_token_that_is_refused_is_renewed_once_and_one_that_ends_before_it_end
     desk.next(&stream).await;
     assert_eq!((desk.fake.system.tokens.given(), desk.fake.count(SEARCH)), (2, asked + 1));
     // It lasts half an hour, and nobody has to refuse it.
-    desk.app.advance(1_800).await;
+    desk.advance(1_800).await;
     desk.next(&stream).await;
     assert_eq!(desk.fake.system.tokens.given(), 3);
     // One that is refused again and again is a failed check, with one renewal each.
@@ -159,9 +156,9 @@ async fn a_token_that_is_refused_is_renewed_once_and_one_that_ends_before_it_end
 async fn what_a_campaign_maps_is_asked_for_and_reaches_its_list() {
     let desk = Desk::salesforce().await;
     let prompt = json!({"systemPrompt": "You call {{owner}} about {{city}}."});
-    let agent = world::agent(&desk.app, &desk.workspace, &prompt).await;
+    let agent = desk.agent(&prompt).await;
     let stream = desk.stream(json!({})).await;
-    let live = &desk.workspace.live;
+    let live = desk.live();
     let made =
         desk.app.post(live, "/v1/campaigns", &json!({"name": "Leads", "agentId": agent})).await.expect(201);
     let campaign = made["data"]["id"].as_str().unwrap().to_owned();
@@ -185,25 +182,25 @@ async fn another_account_begins_at_its_present_end() {
     let desk = Desk::hubspot().await;
     let stream = desk.stream(json!({})).await;
     let body = json!({"provider": "hubspot", "credentials": {"accessToken": "access-hush-1"}});
-    let other = connect(&desk.app, &desk.workspace.id, &body).await.expect(201)["data"]["id"].clone();
+    let other = desk.connect(&body).await.expect(201)["data"]["id"].clone();
     desk.contact("1", desk.at(1).await, "9812300001");
-    desk.app.advance(30).await;
+    desk.advance(30).await;
     desk.change(&stream, json!({"integrationId": other})).await;
     desk.checked(&stream, 3).await;
     desk.contact("2", desk.at(1).await, "9812300002");
     desk.next(&stream).await;
     assert_eq!(desk.all(&stream, "externalId").await, json!(["2"]));
     // The first account is free now.
-    let path = format!("/workspaces/{}/integrations/{}", desk.workspace.id, desk.integration);
-    desk.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+    let path = format!("/integrations/{}", desk.integration);
+    desk.operator("DELETE", &path, Value::Null).await.expect(200);
 }
 
 #[tokio::test]
 async fn a_token_of_a_private_application_is_never_renewed() {
     let desk = Desk::hubspot().await;
-    let path = format!("/workspaces/{}/integrations/{}", desk.workspace.id, desk.integration);
+    let path = format!("/integrations/{}", desk.integration);
     let private = json!({"credentials": {"accessToken": "access-hush-0"}});
-    desk.app.operator("PUT", &path, &private).await.expect(200);
+    desk.operator("PUT", &path, private.clone()).await.expect(200);
     desk.fake.system.tokens.accept_private();
     let stream = desk.stream(json!({})).await;
     assert_eq!(desk.poll(&stream).await.unwrap().failures, 0);
@@ -230,7 +227,7 @@ async fn many_streams_of_one_account_share_one_renewal() {
     }
     assert_eq!(desk.fake.system.tokens.given(), 1);
     desk.fake.system.tokens.expire();
-    desk.app.advance(120).await;
+    desk.advance(120).await;
     for stream in &streams {
         desk.checked(stream, 2).await;
         assert_eq!(desk.poll(stream).await.unwrap().failures, 0);
@@ -258,8 +255,8 @@ async fn a_withdrawn_consent_is_asked_once_and_other_credentials_mend_it() {
     desk.fake.system.tokens.revoke(false);
     let mut new = credentials();
     new["refreshToken"] = json!("refresh-hush-1");
-    let path = format!("/workspaces/{}/integrations/{}", desk.workspace.id, desk.integration);
-    let mended = desk.app.operator("PUT", &path, &json!({"credentials": new})).await.expect(200);
+    let path = format!("/integrations/{}", desk.integration);
+    let mended = desk.operator("PUT", &path, json!({"credentials": new})).await.expect(200);
     assert_eq!((&mended["data"]["status"], &mended["data"]["lastError"]), (&json!("active"), &Value::Null));
     // Streams that wait are checked at once, those that stopped when they are made active again.
     desk.checked(&other, 2).await;
@@ -295,7 +292,7 @@ async fn other_failures_of_the_token_endpoint_leave_the_account_as_it_is() {
     desk.fake.fail(TOKEN, 1, Reply::With(429, "retry-after", "500".into(), json!({"error": "slow down"})));
     desk.next(&stream).await;
     desk.quiet(&stream, 490).await;
-    desk.app.advance(20).await;
+    desk.advance(20).await;
     desk.checked(&stream, 7).await;
     assert_eq!(desk.poll(&stream).await.unwrap().failures, 0);
 }
@@ -348,12 +345,12 @@ async fn a_wait_that_the_system_asks_for_outlasts_the_next_check_and_is_no_failu
     desk.next(&stream).await;
     for round in 2..=6 {
         desk.quiet(&stream, 399).await;
-        desk.app.advance(1).await;
+        desk.advance(1).await;
         desk.checked(&stream, 1 + round).await;
         assert_eq!(desk.fake.count(SEARCH), asked + round as usize);
         assert_eq!(desk.poll(&stream).await.unwrap().failures, 0);
     }
-    desk.app.advance(400).await;
+    desk.advance(400).await;
     desk.checked(&stream, 8).await;
     assert_eq!(desk.all(&stream, "externalId").await, json!(["1"]));
 }
@@ -411,14 +408,14 @@ async fn two_nodes_do_not_check_one_stream_at_the_same_time() {
     let stream = desk.stream(json!({})).await;
     desk.fake.fail(SEARCH, 1, Reply::Hang);
     let asked = desk.fake.count(SEARCH);
-    desk.app.advance(120).await;
+    desk.advance(120).await;
     desk.fake.wait_for(SEARCH, asked + 1).await;
-    let second: Arc<::integrations::Desk> = ::integrations::Desk::open(desk.app.app()).unwrap();
+    let second: Arc<::integrations::Desk> = ::integrations::Desk::open(desk.app()).unwrap();
     let (tenant, id) = (desk.workspace.id.parse().unwrap(), stream.parse().unwrap());
     // Checks are work that the clock counts.
     let check = async || {
         let (second, (done, told)) = (second.clone(), tokio::sync::oneshot::channel());
-        desk.app.app().clock.spawn(async move {
+        desk.app().clock.spawn(async move {
             second.check(tenant, id).await;
             let _ = done.send(());
         });
@@ -428,7 +425,7 @@ async fn two_nodes_do_not_check_one_stream_at_the_same_time() {
     assert_eq!(desk.fake.count(SEARCH), asked + 1, "the claim of the first one holds");
     // When it is lost, what the first one brings is not taken.
     desk.contact("1", desk.at(1).await, "9812300001");
-    desk.app.advance(400).await;
+    desk.advance(400).await;
     check().await;
     assert_eq!(desk.all(&stream, "externalId").await, json!(["1"]));
 }
@@ -438,18 +435,14 @@ async fn a_plan_without_crm_stops_its_streams_and_refuses_new_ones() {
     let desk = Desk::hubspot().await;
     let stream = desk.stream(json!({})).await;
     let features = |on: bool| json!({"features": {"crmIntegrations": on}});
-    let path = format!("/workspaces/{}", desk.workspace.id);
-    desk.app.operator("PATCH", &path, &features(false)).await.expect(200);
+    desk.world.change(&features(false)).await;
     let asked = desk.fake.count(SEARCH);
     desk.next(&stream).await;
     assert!(desk.error(&stream).await.contains("CRM integrations"));
     assert_eq!(desk.fake.count(SEARCH), asked);
     let wake = json!({"status": "active"});
-    desk.app
-        .patch(&desk.workspace.live, &format!("/v1/data-streams/{stream}"), &wake)
-        .await
-        .refused(403, "plan_feature_locked");
-    desk.app.operator("PATCH", &path, &features(true)).await.expect(200);
+    desk.patch(&format!("/v1/data-streams/{stream}"), &wake).await.refused(403, "plan_feature_locked");
+    desk.world.change(&features(true)).await;
     desk.change(&stream, wake).await;
     desk.checked(&stream, 3).await;
     assert_eq!(desk.fake.count(SEARCH), asked + 1);
@@ -459,14 +452,13 @@ async fn a_plan_without_crm_stops_its_streams_and_refuses_new_ones() {
 async fn a_suspended_workspace_asks_nothing() {
     let desk = Desk::hubspot().await;
     let stream = desk.stream(json!({})).await;
-    let path = format!("/workspaces/{}", desk.workspace.id);
-    desk.app.operator("PATCH", &path, &json!({"suspended": true})).await.expect(200);
+    desk.world.change(&json!({"suspended": true})).await;
     let asked = desk.fake.count(SEARCH);
     for _ in 0..6 {
         desk.next(&stream).await;
     }
     assert_eq!(desk.fake.count(SEARCH), asked);
-    desk.app.operator("PATCH", &path, &json!({"suspended": false})).await.expect(200);
+    desk.world.change(&json!({"suspended": false})).await;
     desk.next(&stream).await;
     assert_eq!((desk.fake.count(SEARCH), desk.poll(&stream).await.unwrap().failures), (asked + 1, 0));
 }
@@ -475,39 +467,34 @@ async fn a_suspended_workspace_asks_nothing() {
 async fn an_account_is_disconnected_after_its_streams() {
     let desk = Desk::hubspot().await;
     let stream = desk.stream(json!({})).await;
-    let path = format!("/workspaces/{}/integrations/{}", desk.workspace.id, desk.integration);
-    desk.app.operator("DELETE", &path, &Value::Null).await.refused(409, "conflict");
-    desk.app.delete(&desk.workspace.live, &format!("/v1/data-streams/{stream}")).await.expect(200);
+    let path = format!("/integrations/{}", desk.integration);
+    desk.operator("DELETE", &path, Value::Null).await.conflict();
+    desk.delete(&format!("/v1/data-streams/{stream}")).await.expect(200);
     assert_eq!(desk.poll(&stream).await, None);
-    desk.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+    desk.operator("DELETE", &path, Value::Null).await.expect(200);
 }
 
 #[tokio::test]
 async fn an_account_of_a_neighbour_or_of_another_system_is_refused() {
     let desk = Desk::hubspot().await;
-    let neighbour = desk.app.workspace().await;
-    let made =
-        connect(&desk.app, &desk.workspace.id, &json!({"provider": "zoho", "credentials": credentials()}))
-            .await;
-    let zoho = made.expect(201)["data"]["id"].clone();
+    let neighbour = desk.neighbour().await;
+    let body = json!({"provider": "zoho", "credentials": credentials()});
+    let zoho = json!(desk.connect(&body).await.id(201));
     for (key, integration) in [
-        (&neighbour.live, json!(desk.integration)),
-        (&desk.workspace.live, zoho.clone()),
-        (&desk.workspace.live, json!("int_00000000000000000000000000")),
-        (&desk.workspace.live, json!("x")),
-        (&desk.workspace.live, Value::Null),
+        (neighbour.live(), json!(desk.integration)),
+        (desk.live(), zoho.clone()),
+        (desk.live(), json!("int_00000000000000000000000000")),
+        (desk.live(), json!("x")),
+        (desk.live(), Value::Null),
     ] {
         let body = json!({"name": "n", "kind": "crm_1", "integrationId": integration});
         let answer = desk.app.post(key, "/v1/data-streams", &body).await;
         assert_eq!(answer.json["meta"]["field"], "integrationId", "{}", answer.text);
-        answer.refused(400, "invalid_request");
+        answer.invalid();
     }
     let stream = desk.stream(json!({})).await;
     let path = format!("/v1/data-streams/{stream}");
-    desk.app
-        .patch(&desk.workspace.live, &path, &json!({"integrationId": zoho}))
-        .await
-        .refused(400, "invalid_request");
+    desk.patch(&path, &json!({"integrationId": zoho})).await.invalid();
 }
 
 /// Servers that answer without end, not at all, elsewhere, or with rubbish.
@@ -530,10 +517,8 @@ async fn hostile_answers_are_failed_checks() {
         let mut desk =
             Desk::open_with(fake, ("hubspot", "crm_1"), |settings, url| settings.hubspot = url.into()).await;
         if matches!(reply, Reply::Hang) {
-            desk.app = desk
-                .app
-                .restart_with(|config| config.integrations.timeout = Duration::from_millis(300))
-                .await;
+            let short = |config: &mut Config| config.integrations.timeout = Duration::from_millis(300);
+            desk.world = desk.world.restart_with(short).await;
         }
         desk.fake.fail_always(SEARCH, reply);
         let stream = desk.stream(json!({})).await;

@@ -1,19 +1,19 @@
 //! A service with a connected account of one of the systems.
 
+use std::ops::Deref;
 use std::time::Duration;
 
 use domain::time::Timestamp;
 use providers::settings::Integrations;
 use serde_json::{Value, json};
 
-use crate::app::{TestApp, Workspace};
 use crate::fakes::google_sheets::GoogleSheets;
 use crate::fakes::hubspot::HubSpot;
 use crate::fakes::salesforce::Salesforce;
 use crate::fakes::shopify::Shopify;
 use crate::fakes::zoho::Zoho;
 use crate::fakes::{Fake, System, credentials};
-use crate::integrations::connect;
+use crate::world::World;
 
 /// Where HubSpot's contacts are asked for.
 pub(super) const SEARCH: &str = "/contacts/search";
@@ -21,11 +21,18 @@ pub(super) const TOKEN: &str = "/oauth/v3/token";
 
 /// A service with a connected account.
 pub struct Desk<S> {
-    pub app: TestApp,
-    pub workspace: Workspace,
+    pub world: World,
     pub integration: String,
     pub fake: Fake<S>,
     pub(super) kind: &'static str,
+}
+
+impl<S> Deref for Desk<S> {
+    type Target = World;
+
+    fn deref(&self) -> &World {
+        &self.world
+    }
 }
 
 impl<S: System> Desk<S> {
@@ -35,21 +42,20 @@ impl<S: System> Desk<S> {
         change: impl FnOnce(&mut Integrations, &str),
     ) -> Self {
         let url = fake.url.clone();
-        let app = TestApp::start_with(|config| {
+        let world = World::bare_with(|config| {
             change(&mut config.integrations, &url);
             config.integrations.timeout = Duration::from_secs(20);
         })
         .await;
-        let workspace = app.workspace().await;
         let mut credentials = credentials();
         credentials["shop"] = json!("acme");
         let body = json!({"provider": provider, "credentials": credentials});
-        let integration = connect(&app, &workspace.id, &body).await.id(201);
-        Self { app, workspace, integration, fake, kind }
+        let integration = world.connect(&body).await.id(201);
+        Self { world, integration, fake, kind }
     }
 
     pub async fn now(&self) -> Timestamp {
-        Timestamp::parse(&self.app.now().await).unwrap()
+        Timestamp::parse(&self.world.now().await).unwrap()
     }
 
     /// A moment this many seconds from now.
@@ -67,21 +73,21 @@ impl<S: System> Desk<S> {
     pub(super) async fn stream_unchecked(&self, more: Value) -> String {
         let mut body = json!({"name": "Leads", "kind": self.kind, "integrationId": self.integration});
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        self.app.post(&self.workspace.live, "/v1/data-streams", &body).await.id(201)
+        self.post("/v1/data-streams", &body).await.id(201)
     }
 
     /// How far a stream has come.
     pub(super) async fn poll(&self, stream: &str) -> Option<store::polls::PollRow> {
         let (tenant, stream) = (self.workspace.id.parse().unwrap(), stream.parse().unwrap());
-        self.app.app().store.of(tenant).read(move |tx| store::polls::get(tx, stream)).await.unwrap()
+        self.app().store.of(tenant).read(move |tx| store::polls::get(tx, stream)).await.unwrap()
     }
 
     /// Waits until a stream was claimed so often and is not being checked.
     pub(super) async fn checked(&self, stream: &str, claims: i64) {
         for _ in 0..400 {
-            self.app.advance(0).await;
+            self.advance(0).await;
             let poll = self.poll(stream).await.expect("how far it has come");
-            let lease = self.app.app().clock.now().plus(domain::integration::LEASE);
+            let lease = self.app().clock.now().plus(domain::integration::LEASE);
             if poll.claim >= claims && poll.next_at.is_none_or(|next| next != lease) {
                 return;
             }
@@ -92,20 +98,20 @@ impl<S: System> Desk<S> {
     /// Lets the next check come.
     pub async fn next(&self, stream: &str) {
         let claims = self.poll(stream).await.expect("how far it has come").claim;
-        self.app.advance(120).await;
+        self.advance(120).await;
         self.checked(stream, claims + 1).await;
     }
 
     /// Lets this many seconds pass in which nothing is checked.
     pub(super) async fn quiet(&self, stream: &str, seconds: i64) {
         let claims = self.poll(stream).await.expect("how far it has come").claim;
-        self.app.advance(seconds).await;
+        self.advance(seconds).await;
         assert_eq!(self.poll(stream).await.expect("how far it has come").claim, claims, "it was checked");
     }
 
     pub async fn records(&self, stream: &str) -> Vec<Value> {
         let path = format!("/v1/data-streams/{stream}/records?limit=200");
-        let mut rows = self.app.get(&self.workspace.live, &path).await.list(200);
+        let mut rows = self.list(&path).await;
         rows.reverse();
         rows
     }
@@ -116,18 +122,17 @@ impl<S: System> Desk<S> {
     }
 
     pub(super) async fn show(&self, stream: &str) -> Value {
-        self.app.get(&self.workspace.live, &format!("/v1/data-streams/{stream}")).await.data(200)
+        self.data(&format!("/v1/data-streams/{stream}")).await
     }
 
     pub(super) async fn change(&self, stream: &str, body: Value) -> Value {
         let path = format!("/v1/data-streams/{stream}");
-        self.app.patch(&self.workspace.live, &path, &body).await.data(200)
+        self.patch(&path, &body).await.data(200)
     }
 
     /// The account as the operator sees it.
     pub(super) async fn account(&self) -> Value {
-        let path = format!("/workspaces/{}/integrations", self.workspace.id);
-        let listed = self.app.operator("GET", &path, &Value::Null).await.expect(200);
+        let listed = self.operator("GET", "/integrations", Value::Null).await.expect(200);
         assert!(!listed.to_string().contains("hush"), "{listed}");
         listed["data"].as_array().unwrap().iter().find(|row| row["id"] == self.integration).unwrap().clone()
     }

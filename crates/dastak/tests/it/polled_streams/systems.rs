@@ -1,8 +1,10 @@
 //! What the records and failures of each system look like.
 
+use dastak::config::Config;
 use serde_json::{Value, json};
 
 use crate::fakes::Reply;
+use crate::shows::Shows;
 
 use super::desk::Desk;
 
@@ -92,14 +94,12 @@ async fn zoho_leads_come_in_pages_and_its_failures_come_as_200() {
     assert_eq!(desk.all(&stream, "externalId").await, json!(["Z1", "Z2", "Z3"]));
     assert_eq!(desk.all(&stream, "phone").await, json!(["+919812300001", "+919812300002", "+919812300003"]));
     assert_eq!(desk.all(&stream, "name").await[0], "Asha 1");
-    desk.app.advance(4_000).await;
+    desk.advance(4_000).await;
     desk.fake.fail("/oauth/v2/token", 1, Reply::ok(json!({"error": "Access Denied", "error_description": "You have made too many requests continuously.", "status": "failure"})));
     desk.fake.system.tokens.expire();
     desk.next(&stream).await;
-    assert_eq!(
-        (desk.account().await["status"].clone(), desk.poll(&stream).await.unwrap().failures),
-        (json!("active"), 1)
-    );
+    desk.account().await.shows(json!({"status": "active"}));
+    assert_eq!(desk.poll(&stream).await.unwrap().failures, 1);
     desk.fake.system.tokens.revoke(true);
     desk.next(&stream).await;
     assert_eq!(desk.account().await["status"], "broken");
@@ -110,9 +110,8 @@ async fn zoho_leads_come_in_pages_and_its_failures_come_as_200() {
 async fn a_domain_in_the_settings_comes_before_that_of_the_token() {
     let desk = Desk::zoho().await;
     let url = desk.fake.url.clone();
-    let app =
-        desk.app.restart_with(|config| config.integrations.zoho = Some(format!("{url}/elsewhere"))).await;
-    let desk = Desk { app, ..desk };
+    let change = |config: &mut Config| config.integrations.zoho = Some(format!("{url}/elsewhere"));
+    let desk = Desk { world: desk.world.restart_with(change).await, ..desk };
     desk.stream(json!({})).await;
     assert!(desk.fake.count("/elsewhere/crm/v8/coql") > 0);
 }
@@ -140,12 +139,10 @@ async fn shop_customers_come_with_the_number_of_their_address() {
     let numbers: Vec<String> = (2..=6).map(|number| format!("+91981230000{number}")).collect();
     assert_eq!(desk.all(&stream, "phone").await, json!(numbers));
     let last = desk.records(&stream).await[4].clone();
-    assert_eq!(
-        (&last["externalId"], &last["payload"]["defaultAddress.city"]),
-        (&json!("gid://shopify/Customer/6"), &json!("Pune"))
-    );
+    last.shows(json!({"externalId": "gid://shopify/Customer/6"}));
+    assert_eq!(last["payload"]["defaultAddress.city"], json!("Pune"));
     // Its refresh token works once: each renewal uses the one before.
-    desk.app.advance(3_600).await;
+    desk.advance(3_600).await;
     desk.next(&stream).await;
     let used: Vec<String> = desk
         .fake
@@ -202,7 +199,7 @@ async fn a_throttled_shop_is_left_alone_as_long_as_it_needs() {
     })));
     desk.next(&stream).await;
     desk.quiet(&stream, 39).await;
-    desk.app.advance(1).await;
+    desk.advance(1).await;
     desk.checked(&stream, 3).await;
     assert_eq!(desk.all(&stream, "phone").await, json!(["+919812300001"]));
 }
@@ -266,7 +263,7 @@ async fn rows_that_are_there_already_come_when_they_are_wanted() {
     let stream = desk.stream(json!({"config": {"spreadsheetId": "sheet-1", "includeExisting": true}})).await;
     let tenant = desk.workspace.id.parse().unwrap();
     let id = stream.parse().unwrap();
-    let known = desk.app.app().store.of(tenant).read(move |tx| store::polls::rows(tx, id)).await.unwrap();
+    let known = desk.app().store.of(tenant).read(move |tx| store::polls::rows(tx, id)).await.unwrap();
     assert_eq!(known.len(), 1_203);
     assert_eq!(desk.records(&stream).await.len(), 200, "a page of them");
     assert!(known.iter().all(|hash| hash.len() == 64), "hashes, and nothing of the rows");
@@ -306,8 +303,7 @@ async fn a_spreadsheet_that_cannot_be_read_says_why() {
 async fn spreadsheets_need_no_crm_in_the_plan() {
     let desk = Desk::sheets().await;
     desk.fake.system.set("First", json!([["Phone"]]));
-    let path = format!("/workspaces/{}", desk.workspace.id);
-    desk.app.operator("PATCH", &path, &json!({"features": {"crmIntegrations": false}})).await.expect(200);
+    desk.world.change(&json!({"features": {"crmIntegrations": false}})).await;
     let stream = desk.stream(json!({"config": {"spreadsheetId": "sheet-1"}})).await;
     desk.fake.system.set("First", json!([["Phone"], ["9812300001"]]));
     desk.next(&stream).await;

@@ -79,10 +79,11 @@ fn id(answer: &Value) -> String {
 /// Asks for everything that the neighbour has.
 pub(super) async fn pry(life: &mut Life<'_>, own: &Prepared, neighbour: &Neighbour) -> Result<(), Differs> {
     for operation in keyed() {
-        for (things, key) in [(&neighbour.live, &own.workspace.live), (&neighbour.test, &own.workspace.test)]
+        for (things, key) in
+            [(&neighbour.live, own.workspace.live.as_str()), (&neighbour.test, own.workspace.test.as_str())]
         {
             if !operation.path.contains('{')
-                || (key == &own.workspace.test && operation.test_keys == TestKeys::Refused)
+                || (key == own.workspace.test.as_str() && operation.test_keys == TestKeys::Refused)
             {
                 continue;
             }
@@ -128,7 +129,7 @@ pub(super) async fn pry(life: &mut Life<'_>, own: &Prepared, neighbour: &Neighbo
 
 /// Everything that can be listed.
 pub(super) async fn look(life: &mut Life<'_>, own: &Prepared, neighbour: &Neighbour) -> Result<(), Differs> {
-    let (live, test) = (&own.workspace.live, &own.workspace.test);
+    let (live, test) = (own.workspace.live.as_str(), own.workspace.test.as_str());
     for operation in keyed().filter(|row| row.method == Method::GET && !row.path.contains('{')) {
         for key in [live, test] {
             let path = match operation.id {

@@ -27,7 +27,7 @@ use tokio::task::JoinSet;
 use crate::app::{TestApp, Workspace, needs_sqlite};
 use crate::neighbours::Ids;
 use crate::receiver::Receiver;
-use crate::world;
+use crate::world::{self, Stopped, World};
 use crate::worlds::{Desk, Things};
 
 use self::life::{Differs, Life, Story, differ, live, look, pry};
@@ -122,51 +122,47 @@ const TRANSFER: &str = "+918045670002";
 const NOBODY: &str = "http://127.0.0.1:29099/hook";
 
 async fn prepare(with_neighbour: bool) -> (Prepared, Option<Neighbour>) {
-    let (app, neighbour) = if with_neighbour {
+    let (before, neighbour) = if with_neighbour {
         let desk = Desk::open().await;
         let ids = Ids::of(&desk).await;
-        let Desk { app, workspace, live, test, .. } = desk;
-        let key = &workspace.live;
         let person = json!({"externalRef": "customer-1", "phone": "+919812301239", "name": "OfTheNeighbour"});
-        app.post(key, "/v1/contacts", &person).await.expect(201);
+        desk.post("/v1/contacts", &person).await.expect(201);
         let person = json!({"externalRef": "customer-2", "phone": OPTED_OUT, "optOut": true});
-        app.post(key, "/v1/contacts", &person).await.expect(201);
-        app.post(key, "/v1/dnc", &json!({"phones": [LISTED]})).await.expect(200);
-        let path = format!("/workspaces/{}", workspace.id);
-        let member = json!({"email": "asha@example.com", "name": "Asha", "role": "admin"});
-        let member = app.operator("POST", &format!("{path}/members"), &member).await;
+        desk.post("/v1/contacts", &person).await.expect(201);
+        desk.post("/v1/dnc", &json!({"phones": [LISTED]})).await.expect(200);
+        let member = desk.member("asha@example.com", "admin").await;
         let pack = json!({"name": "of the neighbour", "hours": [{"days": [0, 1, 2, 3, 4, 5, 6], "from": "09:00", "to": "21:00"}],
             "caps": {"perDay": 1, "perWeek": 1}});
-        app.operator("POST", &format!("{path}/compliance-packs"), &pack).await.expect(201);
-        app.operator("POST", &format!("{path}/transfer-numbers"), &json!({"number": TRANSFER})).await;
-        let member = member.json["data"]["id"].as_str().unwrap_or_default().to_owned();
+        desk.operator("POST", "/compliance-packs", pack).await.expect(201);
+        desk.operator("POST", "/transfer-numbers", json!({"number": TRANSFER})).await;
         // What is pending is delivered now, so that nothing of it is tried again later.
         let receiver = Receiver::ok().await;
         let path = format!("/v1/webhooks/{}", ids.endpoint);
-        app.patch(key, &path, &json!({"url": receiver.url})).await.expect(200);
-        app.advance(300).await;
-        app.patch(key, &path, &json!({"url": NOBODY})).await.expect(200);
+        desk.patch(&path, &json!({"url": receiver.url})).await.expect(200);
+        desk.advance(300).await;
+        desk.patch(&path, &json!({"url": NOBODY})).await.expect(200);
         let mut names = Names::default();
-        let rows = rows(&app, &workspace.id).await;
+        let rows = rows(&desk, &desk.workspace.id).await;
         for word in rows.iter().flat_map(|row| words(row)).filter(|word| is_id(word)) {
             names.known.insert(word.to_owned(), "the neighbour's".to_owned());
         }
-        let neighbour = Neighbour { workspace: workspace.id.clone(), ids, live, test, member, names };
-        (app, Some(neighbour))
+        let Desk { world, live, test, .. } = desk;
+        let workspace = world.workspace.id.clone();
+        (world, Some(Neighbour { workspace, ids, live, test, member, names }))
     } else {
-        let app = TestApp::start().await;
-        app.set_clock(&world::noon_after(&app.now().await).plus(5 * MINUTE).to_string()).await;
-        (app, None)
+        let world = World::bare().await;
+        world.set_clock(&world::noon_after(&world.now().await).plus(5 * MINUTE).to_string()).await;
+        (world, None)
     };
-    let workspace = app.workspace().await;
-    let agent = world::agent(&app, &workspace, &json!({"systemPrompt": "Say hello.", "name": "Ravi"})).await;
-    let numbers = app.get(&workspace.live, "/v1/numbers").await.expect(200);
-    let number = numbers["data"][0]["number"].as_str().expect("a number").trim_start_matches('+').to_owned();
+    let world = before.neighbour().await;
+    drop(before);
+    let agent = world.agent(&json!({"systemPrompt": "Say hello.", "name": "Ravi"})).await;
+    let number = world.own_number().await.trim_start_matches('+').to_owned();
     // The same moment with and without the neighbour.
-    let now = Timestamp::parse(&app.now().await).expect("a moment");
-    let start = Timestamp((now.0.div_euclid(MINUTE) + 1) * MINUTE).to_string();
-    app.set_clock(&start).await;
-    let (config, folder) = app.stop().await;
+    let start = Timestamp((world.app().clock.now().0.div_euclid(MINUTE) + 1) * MINUTE).to_string();
+    world.set_clock(&start).await;
+    let workspace = world.workspace.clone();
+    let Stopped { config, folder, .. } = world.stop().await;
     (Prepared { config, folder, workspace, agent, number, start }, neighbour)
 }
 
@@ -206,7 +202,7 @@ async fn rows(app: &TestApp, workspace: &str) -> Vec<String> {
         }
         Ok::<_, DbError>(rows)
     };
-    app.app().store.read(work).await.unwrap()
+    app.stored(work).await
 }
 
 /// Rows as they can be compared between runs. Deliveries say how long each attempt took.

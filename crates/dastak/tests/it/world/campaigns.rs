@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{World, with};
-use crate::app::{Answer, TestApp, Workspace};
+use crate::app::Answer;
 
 fn path(campaign: &str) -> String {
     if campaign.starts_with('/') { campaign.to_owned() } else { format!("/v1/campaigns/{campaign}") }
@@ -29,23 +29,6 @@ pub fn names(phones: &[&str]) -> Value {
     phones.iter().map(|phone| json!({"phone": phone, "name": "Asha"})).collect()
 }
 
-/// A draft of any workspace, with these settings and numbers; its id.
-pub async fn draft(
-    app: &TestApp,
-    workspace: &Workspace,
-    agent: &str,
-    settings: &Value,
-    phones: &[&str],
-) -> String {
-    let body = json!({"name": "Renewals", "agentId": agent, "settings": settings});
-    let id = app.post(&workspace.live, "/v1/campaigns", &body).await.id(201);
-    if !phones.is_empty() {
-        let rows = json!({"contacts": names(phones)});
-        app.post(&workspace.live, &format!("{}/contacts", path(&id)), &rows).await.expect(200);
-    }
-    id
-}
-
 impl World {
     /// Makes a campaign of the agent; its path.
     pub async fn new_campaign(&self, more: Value) -> String {
@@ -62,7 +45,12 @@ impl World {
 
     /// A draft with these settings and numbers; its id.
     pub async fn draft(&self, settings: &Value, phones: &[&str]) -> String {
-        draft(self, &self.workspace, &self.agent, settings, phones).await
+        let body = json!({"name": "Renewals", "agentId": self.agent, "settings": settings});
+        let id = self.post("/v1/campaigns", &body).await.id(201);
+        if !phones.is_empty() {
+            self.set_list(&id, names(phones)).await.expect(200);
+        }
+        id
     }
 
     /// A published campaign with these settings and numbers; its id.

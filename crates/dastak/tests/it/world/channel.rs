@@ -45,7 +45,7 @@ impl Channel {
             change(config);
         };
         let chats = Chats::open_ports(change, ports).await;
-        let hook = cloud::connect(&chats, &chats.workspace.id).await;
+        let hook = chats.connect_cloud().await;
         Self { chats, fake, hook, inbound: Cell::new(0) }
     }
 
@@ -53,7 +53,7 @@ impl Channel {
     pub async fn answering(text: &str) -> Self {
         let channel = Self::open().await;
         let answers = json!({"phoneNumberId": NUMBER_ID, "number": NUMBER, "agentId": channel.agent});
-        cloud::bind(&channel, &channel.workspace.id, &answers).await.expect(201);
+        channel.add_channel_number(&answers).await.expect(201);
         channel.fake.system.put_template(json!({"id": "594400001", "name": "due", "language": "en",
             "category": "UTILITY", "status": "APPROVED", "components": [{"type": "BODY", "text": text}]}));
         channel.sync_templates().await;
@@ -87,7 +87,7 @@ impl Channel {
 
     /// The present moment as the Cloud API writes it.
     pub fn seconds(&self) -> i64 {
-        self.app.app().clock.now().0 / 1_000
+        self.app().clock.now().0 / 1_000
     }
 
     /// A notification arrives.

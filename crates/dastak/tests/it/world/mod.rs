@@ -8,15 +8,19 @@ mod channel;
 mod nudges;
 
 use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::Arc;
 
+use dastak::app::after_call::Ports;
 use dastak::config::Config;
+use domain::ports::Carrier;
 use domain::tenant::Tenant;
 use domain::time::{DAY, HOUR, SECOND, Timestamp};
 use serde_json::{Value, json};
 
 use crate::app::{Answer, TestApp, Workspace};
 
-pub use campaigns::{draft, names, phones, refs, shown_row};
+pub use campaigns::{names, phones, refs, shown_row};
 pub use channel::Channel;
 pub use nudges::{assert_nudge, id};
 
@@ -48,52 +52,13 @@ pub fn names_field(answer: &Value, field: &str) {
 pub async fn outbox(app: &TestApp, workspace: &str) -> Vec<Value> {
     let tenant = workspace.parse().unwrap();
     let read = move |tx: &mut store::Tx<'_>| store::events::list_after(&mut tx.of(tenant), "", 100_000);
-    let rows = app.app().store.read(read).await.unwrap();
+    let rows = app.stored(read).await;
     rows.iter().filter_map(|row| row.envelope.as_deref()).map(crate::closed::event).collect()
-}
-
-/// What the events of a type say to a key, oldest first.
-pub async fn payloads(app: &TestApp, key: &str, kind: &str) -> Vec<Value> {
-    app.advance(0).await;
-    let listed = app.get(key, "/v1/events?after=start&limit=100").await.list(200);
-    listed.iter().filter(|event| event["type"] == kind).map(|event| event["data"].clone()).collect()
-}
-
-/// Creates an agent; the answer's `data`.
-pub async fn draft_agent(app: &TestApp, workspace: &Workspace, body: &Value) -> Value {
-    let body = with(json!({"name": "Asha"}), body);
-    app.post(&workspace.live, "/v1/agents", &body).await.data(201)
-}
-
-/// Creates an agent and publishes it; its id.
-pub async fn agent(app: &TestApp, workspace: &Workspace, body: &Value) -> String {
-    let id = draft_agent(app, workspace, body).await["id"].as_str().unwrap().to_owned();
-    let path = format!("/v1/agents/{id}/status");
-    app.post(&workspace.live, &path, &json!({"status": "active"})).await.expect(200);
-    id
-}
-
-/// Publishes a flow of these nodes, of which the first one comes first.
-pub async fn publish_flow(app: &TestApp, workspace: &Workspace, agent: &str, nodes: Value) {
-    let path = format!("/v1/agents/{agent}/flow");
-    let version = app.get(&workspace.live, &path).await.data(200)["draftVersion"].clone();
-    let graph = json!({"startNodeId": nodes[0]["id"], "nodes": nodes, "variables": []});
-    let body = json!({"graph": graph, "baseVersion": version});
-    app.put(&workspace.live, &path, &body).await.expect(200);
-    app.post(&workspace.live, &format!("{path}/publish"), &Value::Null).await.expect(200);
-}
-
-/// Makes an agent the one that answers the workspace's number; that number.
-pub async fn answers_number(app: &TestApp, workspace: &Workspace, agent: &str) -> String {
-    let number = app.get(&workspace.live, "/v1/numbers").await.data(200)[0].clone();
-    let path = format!("/v1/numbers/{}/inbound-agent", number["id"].as_str().unwrap());
-    app.put(&workspace.live, &path, &json!({"agentId": agent})).await.expect(200);
-    number["number"].as_str().unwrap().to_owned()
 }
 
 /// A service with a workspace and a published agent.
 pub struct World {
-    pub app: TestApp,
+    pub app: Arc<TestApp>,
     pub workspace: Workspace,
     /// Empty in a world without one.
     pub agent: String,
@@ -106,6 +71,34 @@ impl Deref for World {
 
     fn deref(&self) -> &TestApp {
         &self.app
+    }
+}
+
+/// What is left of a world whose service has ended.
+#[derive(Clone)]
+pub struct Stopped {
+    pub config: Config,
+    pub folder: PathBuf,
+    pub workspace: Workspace,
+    agent: String,
+    noon: Timestamp,
+}
+
+impl Stopped {
+    fn in_service(self, app: TestApp) -> World {
+        World { app: Arc::new(app), workspace: self.workspace, agent: self.agent, noon: self.noon }
+    }
+
+    /// Starts the service again on its store.
+    pub async fn start(self) -> World {
+        let app = TestApp::start_again((self.config.clone(), self.folder.clone())).await;
+        self.in_service(app)
+    }
+
+    /// The same with a carrier for live calls and these ports.
+    pub async fn start_ports(self, live: Arc<dyn Carrier>, ports: impl FnOnce(&mut Ports)) -> World {
+        let app = TestApp::start_again_ports((self.config.clone(), self.folder.clone()), live, ports).await;
+        self.in_service(app)
     }
 }
 
@@ -145,9 +138,25 @@ impl World {
     }
 
     pub async fn bare_with(change: impl FnOnce(&mut Config)) -> Self {
-        let app = TestApp::start_with(change).await;
+        Self::in_service(Arc::new(TestApp::start_with(change).await)).await
+    }
+
+    async fn in_service(app: Arc<TestApp>) -> Self {
         let workspace = app.workspace().await;
         Self { noon: app.app().clock.now(), app, workspace, agent: String::new() }
+    }
+
+    /// Another workspace of the same service, without an agent. It must be gone before a restart.
+    pub async fn neighbour(&self) -> Self {
+        Self::in_service(self.app.clone()).await
+    }
+
+    /// The same, which was made already.
+    pub async fn enter(&self, id: &str) -> Self {
+        let (live, test) =
+            (self.key(id, "live", json!("all")).await, self.key(id, "test", json!("all")).await);
+        let workspace = Workspace { id: id.to_owned(), live, test };
+        Self { app: self.app.clone(), workspace, agent: String::new(), noon: self.app().clock.now() }
     }
 
     /// In this service, at noon of the next day.
@@ -184,22 +193,50 @@ impl World {
 
     /// In this service, with this agent; its clock stands where it stood.
     pub async fn with_agent(app: TestApp, body: &Value) -> Self {
-        let noon = app.app().clock.now();
-        let workspace = app.workspace().await;
-        let agent = agent(&app, &workspace, body).await;
-        Self { app, workspace, agent, noon }
+        let mut world = Self::in_service(Arc::new(app)).await;
+        world.agent = world.agent(body).await;
+        world
+    }
+
+    /// Leaves the service, of which there must be no other world.
+    fn leave(self) -> (TestApp, Stopped) {
+        let Self { app, workspace, agent, noon } = self;
+        let app = Arc::try_unwrap(app).unwrap_or_else(|_| panic!("another world of this service is left"));
+        let (config, folder) = (app.app().config.clone(), PathBuf::new());
+        (app, Stopped { config, folder, workspace, agent, noon })
     }
 
     /// Stops the service in order and starts it again on the same store, with the same carriers.
     pub async fn restart(self) -> Self {
-        Self { app: self.app.restart().await, ..self }
+        let (app, left) = self.leave();
+        left.in_service(app.restart().await)
+    }
+
+    /// The same with other settings, which also choose the carriers anew.
+    pub async fn restart_with(self, change: impl FnOnce(&mut Config)) -> Self {
+        let (app, left) = self.leave();
+        left.in_service(app.restart_with(change).await)
     }
 
     /// The same with the carriers of its settings; the clock then stands at this many seconds after it began.
     pub async fn restart_at(self, seconds: i64) -> Self {
-        let world = Self { app: self.app.restart_with(|_| ()).await, ..self };
+        let world = self.restart_with(|_| ()).await;
         world.set_clock(&world.at(seconds)).await;
         world
+    }
+
+    /// Stops the service in order and leaves its store.
+    pub async fn stop(self) -> Stopped {
+        let (app, left) = self.leave();
+        let (config, folder) = app.stop().await;
+        Stopped { config, folder, ..left }
+    }
+
+    /// Ends the service as a crash does ([`TestApp::crash`]).
+    pub fn crash(self, runtime: tokio::runtime::Runtime) -> Stopped {
+        let (app, left) = self.leave();
+        let (config, folder) = app.crash(runtime);
+        Stopped { config, folder, ..left }
     }
 
     /// The moment this many seconds after it began.
@@ -211,6 +248,10 @@ impl World {
         &self.workspace.live
     }
 
+    pub fn test(&self) -> &str {
+        &self.workspace.test
+    }
+
     pub fn tenant(&self) -> Tenant {
         self.workspace.id.parse().unwrap()
     }
@@ -218,6 +259,11 @@ impl World {
     /// What the live key is shown.
     pub async fn get(&self, path: &str) -> Value {
         self.app.get(self.live(), path).await.expect(200)
+    }
+
+    /// The same, whatever the answer is.
+    pub async fn fetch(&self, path: &str) -> Answer {
+        self.app.get(self.live(), path).await
     }
 
     /// The `data` of that.
@@ -256,14 +302,48 @@ impl World {
         self.operator("PATCH", "", change.clone()).await.expect(200);
     }
 
-    /// Makes an agent and publishes it; its id.
-    pub async fn agent(&self, body: &Value) -> String {
-        agent(&self.app, &self.workspace, body).await
+    /// Creates an agent; the answer's `data`.
+    pub async fn draft_agent(&self, body: &Value) -> Value {
+        self.post("/v1/agents", &with(json!({"name": "Asha"}), body)).await.data(201)
     }
 
-    /// Publishes a flow of these nodes for the agent.
+    /// Creates an agent and publishes it; its id.
+    pub async fn agent(&self, body: &Value) -> String {
+        let id = self.draft_agent(body).await["id"].as_str().unwrap().to_owned();
+        self.set_agent(&id, "active").await.expect(200);
+        id
+    }
+
+    pub async fn set_agent(&self, id: &str, status: &str) -> Answer {
+        self.post(&format!("/v1/agents/{id}/status"), &json!({"status": status})).await
+    }
+
+    /// Publishes a flow of these nodes for the agent, of which the first one comes first.
     pub async fn publish(&self, nodes: Value) {
-        publish_flow(&self.app, &self.workspace, &self.agent, nodes).await;
+        self.publish_for(&self.agent, nodes).await;
+    }
+
+    /// The same for another agent.
+    pub async fn publish_for(&self, agent: &str, nodes: Value) {
+        let path = format!("/v1/agents/{agent}/flow");
+        let version = self.data(&path).await["draftVersion"].clone();
+        let graph = json!({"startNodeId": nodes[0]["id"], "nodes": nodes, "variables": []});
+        self.put(&path, &json!({"graph": graph, "baseVersion": version})).await.expect(200);
+        self.post(&format!("{path}/publish"), &Value::Null).await.expect(200);
+    }
+
+    /// Makes an agent the one that answers the workspace's number; that number.
+    pub async fn answers_number(&self, agent: &str) -> String {
+        let number = self.data("/v1/numbers").await[0].clone();
+        let path = format!("/v1/numbers/{}/inbound-agent", number["id"].as_str().unwrap());
+        self.put(&path, &json!({"agentId": agent})).await.expect(200);
+        number["number"].as_str().unwrap().to_owned()
+    }
+
+    /// Erases a person.
+    pub async fn erase(&self, contact: &str) -> Answer {
+        let path = format!("/v1/contacts/{contact}/erase");
+        self.send("POST", &path, Some(self.live()), &[], bytes::Bytes::new()).await
     }
 
     /// The number that the workspace owns.
@@ -326,7 +406,8 @@ impl World {
 
     /// What the events of a type say.
     pub async fn payloads(&self, kind: &str) -> Vec<Value> {
-        payloads(&self.app, self.live(), kind).await
+        self.advance(0).await;
+        self.events(kind).await.iter().map(|event| event["data"].clone()).collect()
     }
 
     /// The order of a call, a scheduled one or a nudge, with more fields.
