@@ -103,6 +103,8 @@ pub struct AgentDetail {
     /// Words that its voice says in another way than they are written.
     #[schemars(with = "Vec<Pronunciation>")]
     pub pronunciations: Value,
+    /// Why it calls, said to assistants that screen calls.
+    pub call_reason: String,
 }
 
 /// Words that a voice says in another way than they are written.
@@ -183,6 +185,11 @@ pub struct AgentSettings {
     /// Words that the voice says in another way; they apply before everything else, and with `speakable: false`.
     #[schemars(length(max = 100), extend("default" = []))]
     pub pronunciations: Option<Vec<Pronunciation>>,
+    /// Why it calls, in a sentence of the agent's language: said to an assistant that screens calls, after the names of
+    /// the agent and the company. `{{name}}` is filled in from the call's variables. Empty: it would like to speak to the
+    /// person.
+    #[schemars(length(max = 200), extend("default" = ""))]
+    pub call_reason: Option<String>,
     /// Knowledge base; null for none.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(min = 1, max = 64), extend("x-nullable" = true, "default" = null))]

@@ -1,6 +1,6 @@
 //! Calls: placing, reading, hanging up (docs/contract/calls.md).
 
-use domain::call::{Direction, Stage, Status, Warning, variables};
+use domain::call::{AnsweredBy, Direction, Stage, Status, Warning, variables};
 use domain::ids::{self, Id};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
@@ -89,6 +89,9 @@ pub struct Call {
     pub answered: bool,
     /// When somebody picked up.
     pub answered_at: Option<Timestamp>,
+    /// Who picked up. Null while that is not known, when nobody did, and for incoming calls. It stays when a person takes
+    /// over from a screening assistant or an announcement.
+    pub answered_by: Option<AnsweredBy>,
     /// Why it ended.
     pub end_cause: Option<String>,
     /// When it was placed.

@@ -45,6 +45,7 @@ fn view(row: AgentRow) -> AgentDetail {
         tool_ids: row.tool_ids,
         speakable: row.speakable,
         pronunciations: row.pronunciations,
+        call_reason: row.call_reason,
     }
 }
 
@@ -118,6 +119,7 @@ fn blank(id: Id<Agent>, now: Timestamp, channel: Channel, direction: Direction) 
         language: String::new(),
         speakable: true,
         pronunciations: json!([]),
+        call_reason: String::new(),
         status: Status::Draft,
         channel,
         direction,
@@ -278,6 +280,12 @@ fn apply(
     }
     if let Some(given) = &body.pronunciations {
         row.pronunciations = json!(read_pronunciations(given)?);
+    }
+    if let Some(given) = &body.call_reason {
+        if given.chars().any(char::is_control) {
+            return Err(Failure::field("callReason", "must be in one line"));
+        }
+        given.trim().clone_into(&mut row.call_reason);
     }
     if let Some(given) = &body.tool_ids {
         row.tool_ids = json!(read_tool_ids(tx, given)?);

@@ -115,6 +115,7 @@ pub fn emit(
         to_number: row.to_number.clone(),
         from_number: row.from_number.clone(),
         answered_at: progress.answered_at,
+        answered_by: row.answered_by,
         ended_at: progress.ended_at,
         duration_seconds: progress.talk_ms.map(talk_seconds),
         end_cause: progress.end_cause.clone(),

@@ -16,7 +16,7 @@ use super::tool_calls::{self, arguments, purpose};
 use super::{App, Failure, access};
 
 /// Tools of every workspace: `(id and type, name, description)`. The ids stay for ever: flows name them.
-const BUILT_IN: [(&str, &str, &str); 3] = [
+const BUILT_IN: [(&str, &str, &str); 4] = [
     (
         "transfer_to_human",
         "Transfer to a person",
@@ -28,6 +28,7 @@ const BUILT_IN: [(&str, &str, &str); 3] = [
         "Send a chat-app message",
         "Sends the person a message on the chat-app channel during the conversation.",
     ),
+    ("press_keys", "Press keys", "Presses keys of the telephone during a call, as menus ask for."),
 ];
 
 /// Headers of a webhook tool that the client sets itself.

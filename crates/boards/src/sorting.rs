@@ -259,8 +259,8 @@ fn reached(call: &CallRow) -> bool {
 }
 
 fn was_reached(progress: &Progress) -> bool {
-    let cause = progress.end_cause.as_deref();
-    progress.answered_at.is_some() && !matches!(cause, Some("voicemail" | "not_connected"))
+    let connected = progress.end_cause.as_deref() != Some("not_connected");
+    progress.answered_at.is_some() && connected && !progress.met_no_person()
 }
 
 /// Updates a card after an ended call.

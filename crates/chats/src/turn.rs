@@ -274,6 +274,9 @@ impl<'a> ReplyTurn<'a> {
         let tools = if tool_ids.is_empty() {
             Vec::new()
         } else {
+            // A chat has no keys to press.
+            let tool_ids: Vec<String> =
+                tool_ids.into_iter().filter(|id| id != tool_calls::PRESS_KEYS).collect();
             tool_calls::offers(self.app, self.tenant, &tool_ids).await?
         };
         let question = history.iter().rev().find_map(|exchange| match exchange {
@@ -385,6 +388,11 @@ impl<'a> ReplyTurn<'a> {
                     }
                 };
                 self.queue.extend(self.conversation.step(outcome));
+                return Ok(None);
+            }
+            tool_calls::PRESS_KEYS => {
+                let reason = "keys can be pressed on a telephone call only; this is a chat".to_owned();
+                self.queue.extend(self.conversation.step(Input::ToolFailed { request, reason }));
                 return Ok(None);
             }
             _ => {}

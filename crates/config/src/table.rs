@@ -234,6 +234,12 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("telephony.machine_message", Kind::Text, "", "what is left on answering machines"),
     setting(
+        "telephony.person_wait",
+        Kind::Number(5, 120),
+        "30",
+        "seconds that a person is waited for after an assistant that screens calls, or an announcement, has picked up",
+    ),
+    setting(
         "telephony.sandbox_lines",
         Kind::Number(0, 500),
         "8",

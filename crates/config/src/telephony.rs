@@ -48,6 +48,8 @@ pub struct Telephony {
     pub filler_after: Option<Duration>,
     /// Answering machines.
     pub machine_answer: MachineAnswer,
+    /// Longest wait for a person after a screening assistant or an announcement has picked up.
+    pub person_wait: Duration,
     /// Concurrent calls that the sandbox plays with audio.
     pub sandbox_lines: usize,
     /// The SIP side; its trunks are empty unless the carrier is `sip`.
@@ -89,6 +91,7 @@ pub(super) fn read(values: &Values) -> Result<Telephony, String> {
         silence_prompt: seconds(values, "telephony.silence_prompt")?,
         filler_after: (!filler.is_zero()).then_some(filler),
         machine_answer,
+        person_wait: seconds(values, "telephony.person_wait")?,
         sandbox_lines: count(values, "telephony.sandbox_lines")?,
         sip: sip(values, carrier)?,
     })

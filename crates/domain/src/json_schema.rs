@@ -41,6 +41,7 @@ closed_sets::wire! {
     crate::board::CardStatus = "CardStatus", "`needs_review`: the model was not sure enough to move it.";
     crate::board::ColumnType = "ColumnType", "What a column means, whatever its name.";
     crate::agent::Status = "AgentStatus", "Only an active agent can be called or call.";
+    crate::call::AnsweredBy = "AnsweredBy", "Who picked up a call.";
     crate::call::Direction = "Direction", "Who calls: the agent, or the person.";
     crate::call::Stage = "CallState", "Where a call is.";
     crate::call::Status = "CallStatus", "The raw status of a call.";

@@ -17,7 +17,12 @@ pub fn words(data: &[u8]) {
             speech::backchannel(text, language),
         );
     }
-    let _ = (speech::intent(text), speech::yes_or_no(text), speech::voicemail(text));
+    let _ = (
+        speech::intent(text),
+        speech::yes_or_no(text),
+        speech::machine(text),
+        speech::takes_over(text, false),
+    );
     sentences(text, data.first().map_or(1, |byte| usize::from(byte % 7) + 1));
     answers(text);
     for language in speech::LANGUAGES {

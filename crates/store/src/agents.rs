@@ -26,6 +26,8 @@ row! {
         speakable: bool,
         /// Words that are said in another way, a list of `{written, spoken}`.
         pronunciations: Json,
+        /// Why it calls, said to assistants that screen calls; empty for none.
+        call_reason: String,
         /// Whether it is published.
         status: Status,
         /// Whether it speaks or writes.
@@ -120,6 +122,7 @@ pub fn update_settings(tx: &mut TenantTx, row: &AgentRow) -> Result<(), DbError>
             language: &row.language,
             speakable: row.speakable,
             pronunciations: &row.pronunciations,
+            call_reason: &row.call_reason,
             system_prompt: &row.system_prompt,
             workflow_template: &row.workflow_template,
             vertical: &row.vertical,

@@ -4,7 +4,7 @@
 use std::borrow::Borrow;
 
 use const_format::formatcp;
-use domain::call::{Direction, Network, Progress, Stage, Status, Wish};
+use domain::call::{AnsweredBy, Direction, Network, Progress, Stage, Status, Wish};
 use domain::ids::{Agent, Call, Campaign, Contact, Id, Nudge, Recording, ScheduledCall};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, SECOND, Timestamp};
@@ -101,6 +101,8 @@ row! {
         trace: Option<TraceContext>,
         /// The carrier that it came in on, or that its own number goes out on; `None` for the first one.
         carrier: Option<String>,
+        /// Who picked up an outgoing call; `None` while it is not known.
+        answered_by: Option<AnsweredBy>,
     }
     insert with { phase: Option<String> }
 }
@@ -235,6 +237,7 @@ pub fn save_said(tx: &mut Tx<'_>, row: &CallRow, said: Option<&Said>) -> Result<
             talk_ms: progress.talk_ms,
             end_cause: progress.end_cause.as_deref(),
             opted_out: progress.opted_out,
+            answered_by: row.answered_by,
             sentiment: row.sentiment.as_deref(),
             script_step: row.script_step,
             next_step_at: row.next_step_at,

@@ -41,6 +41,12 @@ pub struct Order {
     /// Words that are likely to be said, besides what the flow expects: names, products.
     pub phrases: Vec<String>,
     pub amd: Amd,
+    /// Who calls and why, in the agent's language: said to an assistant that screens calls.
+    pub introduction: String,
+    /// Longest wait for a person after such an assistant, or an announcement, has picked up.
+    pub person_wait: Duration,
+    /// The agent may press keys: a long greeting may be a menu, and is no machine by itself.
+    pub menus: bool,
     /// Whether the customer may interrupt the agent. Off for texts that by law must be heard to their end.
     pub interruptible: bool,
     /// Longest conversation, from the answer; then a short goodbye and `max_duration`.
@@ -73,6 +79,9 @@ impl Order {
             allowed_numbers: Vec::new(),
             phrases: Vec::new(),
             amd: Amd::default(),
+            introduction: String::new(),
+            person_wait: Duration::from_secs(30),
+            menus: false,
             interruptible: true,
             max_duration: Duration::from_secs(600),
             silence: Duration::from_secs(7),

@@ -73,7 +73,7 @@ pub trait CallServices: Send + Sync {
     /// Brings in a person. After `Ok` the customer hears the person and no longer this conversation.
     fn transfer(&self, order: TransferOrder) -> Answer<'_, Result<(), TransferFailure>>;
 
-    /// Stores a fact: [`Fact::AgentConnected`], [`Fact::OptOutSaid`]. Must not block.
+    /// Stores a fact: [`Fact::AgentConnected`], [`Fact::PickedUpBy`], [`Fact::OptOutSaid`]. Must not block.
     fn fact(&self, fact: Fact);
 
     /// The agent has reacted to a turn of the customer; for the metrics. Must not block.

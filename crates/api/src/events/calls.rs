@@ -1,6 +1,6 @@
 //! Events of calls (docs/contract/webhooks.md#call-data).
 
-use domain::call::Direction;
+use domain::call::{AnsweredBy, Direction};
 use domain::ids::{self, Id};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
@@ -28,6 +28,8 @@ pub struct CallData {
     pub from_number: String,
     /// When somebody picked up.
     pub answered_at: Option<Timestamp>,
+    /// Who picked up.
+    pub answered_by: Option<AnsweredBy>,
     pub ended_at: Option<Timestamp>,
     /// Talk time, seconds.
     pub duration_seconds: Option<i64>,
@@ -52,6 +54,7 @@ impl CallData {
             to_number: PHONE.into(),
             from_number: BUSINESS.into(),
             answered_at: Some(at("2026-01-15T10:00:02.000Z")),
+            answered_by: None,
             ended_at: None,
             duration_seconds: None,
             end_cause: None,
@@ -63,6 +66,7 @@ impl CallData {
     /// The same call at its end.
     pub fn completed() -> Self {
         Self {
+            answered_by: Some(AnsweredBy::Person),
             ended_at: Some(at("2026-01-15T10:00:44.000Z")),
             duration_seconds: Some(42),
             end_cause: Some("agent_ended".into()),

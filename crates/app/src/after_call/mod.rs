@@ -91,8 +91,7 @@ pub fn concluded(
     if !person || (report.turns.is_empty() && report.extracted.is_empty()) {
         return Ok(None);
     }
-    let machine = call.progress.end_cause.as_deref() == Some("voicemail");
-    let analyse = after::talked(&report) && !machine;
+    let analyse = after::talked(&report) && !call.progress.met_no_person();
     let full = access::feature_on(&workspace, "fullTranscript") && !report.turns.is_empty();
     let transcript: Vec<Value> =
         report.turns.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();

@@ -2,7 +2,7 @@
 
 use api::events::Event;
 use api::events::calls::{FailedCall, TransferredCall};
-use domain::call::{EndCause, Fact, Notice, Report, Stage, Status, script, step};
+use domain::call::{Direction, EndCause, Fact, Notice, Report, Stage, Status, answered_by, script, step};
 use domain::conversation::placeholder_with;
 use domain::phone::Phone;
 use domain::time::Timestamp;
@@ -57,6 +57,9 @@ pub(super) fn apply_owing(
     let over = progress.status.stage() == Stage::Ended && call.progress.status.stage() != Stage::Ended;
     let answered = progress.status == Status::InProgress && call.progress.status != Status::InProgress;
     let mut row = CallRow { progress, ..call };
+    if row.direction == Direction::Outbound {
+        row.answered_by = answered_by(row.answered_by, fact);
+    }
     let (mut said, mut captured, mut bill) = (None, false, None);
     if answered {
         holds::begin(tx, &mut row);

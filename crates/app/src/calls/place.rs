@@ -425,6 +425,7 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) 
         scheduled_call: order.source.scheduled_call(),
         direction: Direction::Outbound,
         progress: Progress::placing(),
+        answered_by: None,
         outcome: None,
         to_number: to.to_string(),
         from_number: prepared.shown_number(),

@@ -33,6 +33,7 @@ pub fn view(row: CallRow) -> CallView {
         from_number: row.from_number,
         answered: progress.answered_at.is_some(),
         answered_at: progress.answered_at,
+        answered_by: row.answered_by,
         end_cause: progress.end_cause,
         started_at: row.started_at,
         ended_at: progress.ended_at,

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use domain::call::{Direction, question};
 use domain::conversation::speakable::{Pronunciation, Pronunciations, Speakable};
-use domain::conversation::{Flow, NodeKind};
+use domain::conversation::{Flow, NodeKind, fill, text_of};
 use domain::ids::{Agent, Call, Id};
+use domain::phone::Phone;
 use domain::tenant::Tenant;
 use domain::trace::TraceContext;
 use serde_json::{Map, Value};
 use store::{agents, calls, workspaces};
 
 use super::agent;
-use crate::{App, Failure, access};
+use crate::{App, Failure, access, tool_calls};
 
 /// What a conversation needs of the call and its agent.
 #[derive(Debug, Clone)]
@@ -36,13 +37,38 @@ pub struct Talk {
     pub carrier: Option<String>,
     /// `outbound` or `inbound`.
     pub direction: Direction,
+    /// Who calls and why, to an assistant that screens calls.
+    pub introduction: Introduction,
+    /// The number that was called, `None` for incoming calls and after an erasure.
+    pub called: Option<Phone>,
     /// The question of the simulated person, if a phone of the sandbox is called (docs/contract/sandbox.md#questions).
     pub question: Option<String>,
     /// The trace of the placement.
     pub trace: Option<TraceContext>,
 }
 
+/// What an assistant that screens calls is told.
+#[derive(Debug, Clone)]
+pub struct Introduction {
+    /// Name of the agent.
+    pub agent: String,
+    /// Name of the workspace.
+    pub company: String,
+    /// Why it calls, with the variables filled in; empty for no reason of its own.
+    pub reason: String,
+}
+
 impl Talk {
+    /// Whether any step of the flow may press keys.
+    pub fn presses_keys(&self) -> bool {
+        let presses = |kind: &NodeKind| match kind {
+            NodeKind::Converse(converse) => converse.tool_ids.iter().any(|id| id == tool_calls::PRESS_KEYS),
+            NodeKind::Tool(tool) => tool.tool_id == tool_calls::PRESS_KEYS,
+            _ => false,
+        };
+        self.flow.nodes.iter().any(|node| presses(&node.kind))
+    }
+
     /// Whether any step of the flow may answer from the agent's knowledge base.
     pub fn uses_knowledge(&self) -> bool {
         let uses = |kind: &NodeKind| matches!(kind, NodeKind::Converse(converse) if converse.use_knowledge);
@@ -70,6 +96,13 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 .filter_map(|number| number.as_str().map(str::to_owned));
             let speakable =
                 Speakable::new(&agent.language, agent.speakable, pronunciations(&agent.pronunciations));
+            let called = match row.direction {
+                Direction::Outbound => Phone::normalize(&row.to_number).ok(),
+                Direction::Inbound => None,
+            };
+            let reason = fill(&agent.call_reason, |name| row.variables.get(name).map(text_of));
+            let introduction =
+                Introduction { agent: agent.name.clone(), company: workspace.name.clone(), reason };
             let own_number =
                 if row.direction == Direction::Inbound { row.to_number } else { row.from_number };
             Ok::<_, Failure>(Some(Talk {
@@ -78,6 +111,8 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                     Direction::Inbound => store::numbers::carrier_of(tx, &own_number)?,
                 },
                 own_number,
+                called,
+                introduction,
                 agent: agent.id,
                 flow: agent::flow(tx, Some(&agent))?,
                 allowed_numbers: numbers.collect(),

@@ -11,16 +11,16 @@ use super::{Changes, Why, settle_after};
 use crate::calls::Env;
 use crate::{Failure, topics};
 
-/// The event of a fact, and its name in the timeline.
-fn event(call: &CallRow, fact: Fact) -> (Event, &'static str) {
+/// The event of a fact, and its name in the timeline; `None` if it says nothing to a nudge.
+fn event(call: &CallRow, fact: Fact) -> Option<(Event, &'static str)> {
     if matches!(fact, Fact::Busy | Fact::NoAnswer | Fact::Rejected | Fact::InvalidNumber | Fact::Sip(_))
         && call.progress.status == CallStatus::Completed
     {
         // The carrier's final answer about a call that had been answered: it is how the call ended.
         let cause = call.progress.end_cause.as_deref().and_then(EndCause::parse).unwrap_or(EndCause::Error);
-        return (Event::Ended(cause), "ended");
+        return Some((Event::Ended(cause), "ended"));
     }
-    match fact {
+    Some(match fact {
         Fact::Ringing => (Event::Placed, "placed"),
         Fact::NotPlaced => (Event::PlacementFailed(PlacementFailure::ProviderErrorBeforeRing), "not_placed"),
         Fact::Uncertain => (Event::PlacementFailed(PlacementFailure::Uncertain), "possibly_placed"),
@@ -35,8 +35,9 @@ fn event(call: &CallRow, fact: Fact) -> (Event, &'static str) {
         Fact::Sip(status) => (Event::Sip(status), "sip"),
         Fact::OptOutSaid => (Event::OptedOut, "opted_out"),
         Fact::Ended(cause) => (Event::Ended(cause), "ended"),
+        Fact::PickedUpBy(_) => return None,
         Fact::Lost => (Event::Unsettled, "unsettled"),
-    }
+    })
 }
 
 /// Called for every fact that was applied to a call, in its transaction. A call that is over frees a line, for which
@@ -51,7 +52,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     else {
         return Ok(());
     };
-    let (event, name) = event(call, fact);
+    let Some((event, name)) = event(call, fact) else { return Ok(()) };
     let decided = step(&row.state, event, env.context.now);
     if decided.outcome != EventOutcome::Applied {
         return Ok(());

@@ -123,9 +123,12 @@ pub struct Call {
 /// (docs/contract/agents.md#retries-of-a-tool).
 pub const INTERRUPTED: &str = "the service was interrupted while the tool was being called: it is not known whether it did what it was asked";
 
+/// The built-in tool that presses keys on a call (docs/contract/agents.md#keys).
+pub const PRESS_KEYS: &str = "press_keys";
+
 /// Built-in tools, which the conversation carries out itself: id, description, JSON Schema of the arguments. The end of
 /// a conversation is no tool here: every model gets it beside the tools (`language_model::request`).
-const BUILT_IN: [(&str, &str, &str); 2] = [
+const BUILT_IN: [(&str, &str, &str); 3] = [
     (
         "transfer_to_human",
         "Hands the conversation to a person.",
@@ -142,6 +145,13 @@ const BUILT_IN: [(&str, &str, &str); 2] = [
                 "params": {"type": "object", "properties": {"body": {"type": "object", "description": "Values of the template by name."}}}
             }, "required": ["name", "language"]}
         }}"#,
+    ),
+    (
+        PRESS_KEYS,
+        "Presses keys of the telephone, when a menu or a system on the other side asks for them. Never for a person.",
+        r#"{"type": "object", "properties": {
+            "keys": {"type": "string", "maxLength": 32, "description": "Keys in order: 0-9, * and #. A w is a pause of half a second, such as 2w1."}
+        }, "required": ["keys"]}"#,
     ),
 ];
 

@@ -36,7 +36,7 @@ mod tests {
     use std::sync::Mutex;
 
     use crate::speakable::{Pronunciations, Speakable};
-    use crate::speech::{LANGUAGES, STOP_WORDS, opt_out};
+    use crate::speech::{LANGUAGES, STOP_WORDS, machine, opt_out};
     use crate::{Field, FieldKind, capture};
 
     static READ: Mutex<BTreeMap<(String, String), u32>> = Mutex::new(BTreeMap::new());
@@ -62,6 +62,7 @@ mod tests {
             Speakable::new("en", true, Pronunciations::default()).prepare("2");
             opt_out("two", "en");
             assert!(STOP_WORDS.stop.has("stop"));
+            machine("two");
         }
         let folders = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/languages")).unwrap();
         let mut codes: Vec<String> =
@@ -75,6 +76,7 @@ mod tests {
             for name in [
                 "numbers.toml",
                 "answers.toml",
+                "answering.toml",
                 "optouts.toml",
                 "stopwords.toml",
                 "dates.toml",

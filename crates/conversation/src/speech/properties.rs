@@ -13,7 +13,8 @@ proptest! {
             unfinished(&text, language);
             backchannel(&text, language);
         }
-        voicemail(&text);
+        machine(&text);
+        takes_over(&text, text.len() % 2 == 0);
         intent(&text);
         yes_or_no(&text);
         let letters = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>();

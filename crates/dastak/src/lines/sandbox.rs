@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use domain::call::{Fact, Network, ScriptedFact, refusal, script};
+use domain::call::{Callee, Fact, Network, ScriptedFact, callee, refusal, script};
 use domain::phone::Phone as Number;
 use domain::ports::{
     DialError, Ear, IncomingLeg, IncomingLegs, Leg, LegEvent, LegMedia, SpeakOrder, Synthesiser, Tick,
@@ -18,7 +18,8 @@ use tokio::time::{Instant, sleep_until};
 pub(super) const TALK: Duration = Duration::from_secs(8);
 /// Talk after which the agent begins to take its leave.
 const GOODBYE_AFTER: Duration = Duration::from_millis(7000);
-/// The same for a person who asks something, which has to be understood and answered.
+/// The same for a person who asks something, which has to be understood and answered, and where a machine picks up that
+/// is talked to, or waited for.
 const QUESTION_TALK: Duration = Duration::from_secs(28);
 const QUESTION_GOODBYE_AFTER: Duration = Duration::from_secs(24);
 /// A phone that never answers is given up after this.
@@ -31,6 +32,20 @@ const REPLIES: [&str; 3] = ["Yes.", "Okay.", "Thank you."];
 const UNDERSTANDING: Duration = Duration::from_secs(2);
 const OPT_OUT: &str = "Please do not call me again.";
 const GREETING: &str = "Please leave a message after the tone.";
+/// What an assistant says that screens calls, and what it says when it was told who calls.
+const WHO_CALLS: &str = "Please say your name and why you are calling.";
+const CONNECTING: &str = "Please stay on the line.";
+/// An announcement before a person comes.
+const ON_HOLD: &str = "The person you are calling is busy. Please stay on the line.";
+/// An announcement that nobody follows.
+const SWITCHED_OFF: &str = "The number you are calling is switched off.";
+const MENU: &str = "Press one for orders or two for returns.";
+/// From an announcement, or the assistant's last word, until somebody takes the call or hangs up.
+const UNTIL_TAKEN: Duration = Duration::from_secs(3);
+/// Silence after a key after which a menu says what was pressed.
+const AFTER_KEYS: Duration = Duration::from_millis(1500);
+/// Keys that a menu takes at once; more are dropped.
+const MOST_KEYS: usize = 64;
 /// Tone of answering machines, hertz and milliseconds.
 const BEEP: (f32, u32) = (1000.0, 500);
 /// Samples of silence between the words of a machine and its tone: 600 ms, as real ones pause for 300 to 1000.
@@ -50,9 +65,13 @@ pub(super) struct Times {
     pub(super) goodbye_after: Duration,
 }
 
-/// How long a conversation lasts with somebody who asks a question, or does not.
-pub(super) const fn times(asks: bool) -> Times {
-    match asks {
+/// How long a conversation lasts with the phone of this number, whose owner asks a question or does not.
+pub(super) fn times(asks: bool, called: Option<Number>) -> Times {
+    let takes_time = match called.map(callee) {
+        Some(Callee::Screener | Callee::OnHold | Callee::Menu) => true,
+        Some(Callee::Person | Callee::Machine | Callee::SwitchedOff) | None => asks,
+    };
+    match takes_time {
         true => Times { talk: QUESTION_TALK, goodbye_after: QUESTION_GOODBYE_AFTER },
         false => Times { talk: TALK, goodbye_after: GOODBYE_AFTER },
     }
@@ -159,12 +178,19 @@ async fn play(mut call: Box<dyn IncomingLeg>, person: Person) {
         _ => return call.reject(404),
     }
     let (noticed, pauses) = mpsc::channel(1);
-    let Ok(leg) = call.answer(Box::new(Attention { spoken: 0, silent: 0, noticed })).await else { return };
+    let (pressed, keys) = mpsc::channel(MOST_KEYS);
+    let attention = Attention { spoken: 0, silent: 0, noticed, pressed };
+    let Ok(leg) = call.answer(Box::new(attention)).await else { return };
     // The step is when the wish is known; saying and understanding it takes a while.
     let opts_out =
         steps.iter().find(|step| step.fact == Fact::OptOutSaid).map(|step| at(step) - UNDERSTANDING);
-    let machine = steps.iter().any(|step| step.fact == Fact::Voicemail);
-    talk(leg, person, pauses, machine, opts_out).await;
+    talk(leg, person, Caller { pauses, keys }, callee(number), opts_out).await;
+}
+
+/// What a phone's owner notices of the caller.
+struct Caller {
+    pauses: mpsc::Receiver<Noticed>,
+    keys: mpsc::Receiver<char>,
 }
 
 /// What a phone's owner hears of the caller.
@@ -179,6 +205,7 @@ struct Attention {
     spoken: u32,
     silent: u32,
     noticed: mpsc::Sender<Noticed>,
+    pressed: mpsc::Sender<char>,
 }
 
 impl Ear for Attention {
@@ -198,47 +225,109 @@ impl Ear for Attention {
         }
     }
 
-    fn digit(&mut self, _: char) {}
+    fn digit(&mut self, key: char) {
+        // A menu that has not caught up misses keys, as real ones do.
+        let _ = self.pressed.try_send(key);
+    }
 
     fn starved(&mut self, _: u32) {}
 }
 
-async fn talk(
-    leg: Leg,
-    person: Person,
-    mut pauses: mpsc::Receiver<Noticed>,
-    machine: bool,
-    opts_out: Option<Instant>,
-) {
+async fn talk(leg: Leg, person: Person, caller: Caller, callee: Callee, opts_out: Option<Instant>) {
     let Leg { control, mut events } = leg;
     let Some(line) = control.media() else { return control.hang_up().await };
     let voice = &person.voice;
-    if machine {
-        say(voice, &line, GREETING).await;
-        line.play(&[0; BEFORE_BEEP]);
-        line.play(&telephony::tones::tone(BEEP.0, BEEP.1));
-    } else if opts_out.is_none() {
-        say(voice, &line, HELLO).await;
-    }
-    // A person who says only one thing makes no replies, which would talk over it.
-    let replies = !machine && opts_out.is_none();
-    let (mut replied, mut opts_out) = (0, opts_out);
-    loop {
-        let opt_out_at = opts_out.unwrap_or_else(|| Instant::now() + Duration::from_secs(3600));
-        tokio::select! {
-            event = events.next() => if matches!(event, None | Some(LegEvent::Ended(_))) { return },
-            () = sleep_until(opt_out_at), if opts_out.is_some() => {
-                opts_out = None;
-                say(voice, &line, OPT_OUT).await;
+    // The script runs beside the events: whatever it waits for, a hang-up ends it.
+    let script = async {
+        match callee {
+            Callee::Person => meet(&person, &line, caller, opts_out).await,
+            Callee::Machine => {
+                say(voice, &line, GREETING).await;
+                line.play(&[0; BEFORE_BEEP]);
+                line.play(&telephony::tones::tone(BEEP.0, BEEP.1));
+                std::future::pending().await
             }
-            Some(Noticed::Pause) = pauses.recv() => {
-                if let Some(reply) = person.reply(replied).filter(|_| replies) {
-                    replied += 1;
-                    say(voice, &line, &reply).await;
+            Callee::Screener => {
+                let mut caller = caller;
+                say(voice, &line, WHO_CALLS).await;
+                if caller.pauses.recv().await.is_some() {
+                    say(voice, &line, CONNECTING).await;
+                    sleep_until(Instant::now() + UNTIL_TAKEN).await;
+                    meet(&person, &line, caller, None).await;
                 }
             }
+            Callee::OnHold => {
+                say(voice, &line, ON_HOLD).await;
+                said(&line).await;
+                sleep_until(Instant::now() + UNTIL_TAKEN).await;
+                meet(&person, &line, caller, None).await;
+            }
+            Callee::SwitchedOff => {
+                say(voice, &line, SWITCHED_OFF).await;
+                said(&line).await;
+                sleep_until(Instant::now() + UNTIL_TAKEN).await;
+            }
+            Callee::Menu => menu(voice, &line, caller).await,
+        }
+    };
+    tokio::pin!(script);
+    loop {
+        tokio::select! {
+            biased;
+            event = events.next() => if matches!(event, None | Some(LegEvent::Ended(_))) { return },
+            () = &mut script => break,
         }
     }
+    control.hang_up().await;
+}
+
+/// A person: greets, replies when the caller pauses, and asks for no more calls at that moment. Never hangs up.
+async fn meet(person: &Person, line: &Arc<dyn LegMedia>, mut caller: Caller, opts_out: Option<Instant>) {
+    let voice = &person.voice;
+    if let Some(at) = opts_out {
+        // A person who says only one thing makes no replies, which would talk over it.
+        sleep_until(at).await;
+        say(voice, line, OPT_OUT).await;
+        return std::future::pending().await;
+    }
+    say(voice, line, HELLO).await;
+    let mut replied = 0;
+    while let Some(Noticed::Pause) = caller.pauses.recv().await {
+        if let Some(reply) = person.reply(replied) {
+            replied += 1;
+            say(voice, line, &reply).await;
+        }
+    }
+    std::future::pending().await
+}
+
+/// A menu: says what may be pressed, and what was.
+async fn menu(voice: &Arc<dyn Synthesiser>, line: &Arc<dyn LegMedia>, mut caller: Caller) {
+    say(voice, line, MENU).await;
+    while let Some(first) = caller.keys.recv().await {
+        let mut keys = vec![key_name(first)];
+        while let Ok(Some(key)) = tokio::time::timeout(AFTER_KEYS, caller.keys.recv()).await {
+            if keys.len() < MOST_KEYS {
+                keys.push(key_name(key));
+            }
+        }
+        say(voice, line, &format!("You pressed {}.", keys.join(" "))).await;
+    }
+}
+
+/// A key as it is said.
+fn key_name(key: char) -> String {
+    match key {
+        '*' => "star".to_owned(),
+        '#' => "hash".to_owned(),
+        key => key.to_string(),
+    }
+}
+
+/// Waits until what was said has sounded.
+async fn said(line: &Arc<dyn LegMedia>) {
+    let left = Duration::from_millis(u64::from(line.queued_ms()));
+    sleep_until(Instant::now() + left).await;
 }
 
 /// Says something; a voice that fails is silent.

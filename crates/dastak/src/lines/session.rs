@@ -19,7 +19,7 @@ use super::{Held, Lines};
 use crate::app::recording_uploads::Uploading;
 use crate::app::{App, calls, recording_uploads, recordings};
 use crate::config::MachineAnswer;
-use voice::{self, Amd, Command, HearingSettings, Order};
+use voice::{self, Amd, CallPhrases, Command, HearingSettings, Order};
 
 /// Longest wait for the outcome of the dial to be stored; its lease is over by then, and somebody else has
 /// given the call up.
@@ -235,7 +235,7 @@ impl Session {
         let question = talk.question.clone().filter(|_| talk.direction == Direction::Outbound);
         let asked = self.lines.phones.as_ref().zip(question);
         let asked = asked.map(|(phones, question)| phones.will_ask(self.control.provider_call(), question));
-        let times = sandbox::times(asked.is_some());
+        let times = sandbox::times(asked.is_some(), talk.called);
         let services = Arc::new(LineServices::new(self, &talk, line.clone(), fork, referred));
         let conversation = voice::hold(
             self.order(talk, &times),
@@ -304,7 +304,13 @@ impl Session {
             MachineAnswer::HangUp => Amd::HangUp,
             MachineAnswer::Leave(message) => Amd::LeaveMessage(message.clone()),
         };
+        let who = &talk.introduction;
+        let introduction =
+            CallPhrases::of(&talk.language).introduction(&who.agent, &who.company, &who.reason);
         Order {
+            menus: talk.presses_keys(),
+            introduction,
+            person_wait: settings.person_wait,
             workspace: Some(self.tenant),
             allowed_numbers: talk.allowed_numbers,
             amd,

@@ -20,7 +20,7 @@ async fn a_new_agent_has_its_defaults() {
         "id": id, "name": "Asha", "voice": "", "language": "en", "status": "draft", "channel": "call", "direction": "outbound",
         "systemPrompt": "", "workflowTemplate": "prompt-driven", "vertical": "general", "policyRef": "generic-safe@1",
         "allowedTransferNumbers": [], "extractionSchema": [], "knowledgeBaseId": null, "toolIds": [],
-        "speakable": true, "pronunciations": [],
+        "speakable": true, "pronunciations": [], "callReason": "",
     });
     assert_eq!(made, expected);
     assert_eq!(
@@ -41,6 +41,7 @@ async fn every_setting_comes_back_and_can_change() {
         "extractionSchema": [{"key": "income", "label": "Income", "type": "number", "extra": 1}], "knowledgeBaseId": null,
         "toolIds": ["end_call", "transfer_to_human", "end_call"], "channel": "call", "direction": "inbound", "callContext": {"console": true},
         "speakable": false, "pronunciations": [{"written": " Dastak ", "spoken": "दस्तक", "extra": 1}, {"written": "₹5", "spoken": "a fiver"}],
+        "callReason": " It is about {{order}}. ",
     });
     let made = world.draft_agent(&body).await;
     let mut expected = body.clone();
@@ -51,6 +52,7 @@ async fn every_setting_comes_back_and_can_change() {
     expected["allowedTransferNumbers"] = json!(["+919812345678", "+912223456789"]);
     expected["extractionSchema"] = json!([{"key": "income", "label": "Income", "type": "number"}]);
     expected["toolIds"] = json!(["end_call", "transfer_to_human"]);
+    expected["callReason"] = json!("It is about {{order}}.");
     expected["pronunciations"] =
         json!([{"written": "Dastak", "spoken": "दस्तक"}, {"written": "₹5", "spoken": "a fiver"}]);
     assert_eq!(made, expected, "numbers are normalized; numbers and tools named twice are kept once");
@@ -62,7 +64,7 @@ async fn every_setting_comes_back_and_can_change() {
         "name": "Ravi", "systemPrompt": "", "voice": "", "language": "te", "workflowTemplate": "prompt-driven", "vertical": "general",
         "policyRef": "collections@1", "allowedTransferNumbers": [], "extractionSchema": [], "knowledgeBaseId": null, "toolIds": [],
         "channel": "call", "direction": "inbound", "status": "active", "id": "agt_other",
-        "speakable": true, "pronunciations": [{"written": "EMI", "spoken": "monthly payment"}],
+        "speakable": true, "pronunciations": [{"written": "EMI", "spoken": "monthly payment"}], "callReason": "",
     });
     let changed = world.put(&path(&made), &change).await.data(200);
     let mut expected = change.clone();
@@ -117,6 +119,7 @@ async fn limits_hold_at_their_edges() {
         ("extractionSchema", json!(items(50))),
         ("extractionSchema", json!([{"key": text(64), "label": text(200), "type": "boolean"}])),
         ("pronunciations", json!(pronounced(100))),
+        ("callReason", json!(text(200))),
         ("pronunciations", json!([{"written": text(60), "spoken": text(200)}])),
     ];
     for (field, value) in kept {
@@ -156,6 +159,8 @@ async fn limits_hold_at_their_edges() {
         ("knowledgeBaseId", json!(""), "knowledgeBaseId"),
         ("speakable", json!("yes"), "speakable"),
         ("pronunciations", json!(pronounced(101)), "pronunciations"),
+        ("callReason", json!(text(201)), "callReason"),
+        ("callReason", json!("two\nlines"), "callReason"),
         ("pronunciations", json!([{"written": "", "spoken": "s"}]), "pronunciations[0].written"),
         ("pronunciations", json!([{"written": "w", "spoken": " "}]), "pronunciations[0].spoken"),
         ("pronunciations", json!([{"written": "w\n", "spoken": "a\nb"}]), "pronunciations[0].spoken"),
@@ -390,7 +395,7 @@ async fn webhook_tools() {
     let listed = world.app.get(world.test(), "/v1/tools").await.data(200);
     let kinds: Vec<&str> =
         listed.as_array().unwrap().iter().map(|tool| tool["type"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["transfer_to_human", "end_call", "chatapp_message", "webhook"]);
+    assert_eq!(kinds, ["transfer_to_human", "end_call", "chatapp_message", "press_keys", "webhook"]);
     assert_eq!(listed[3], made);
     assert_eq!(world.app.operator("GET", &tools, &Value::Null).await.expect(200)["data"], listed);
     assert_eq!(other.get("/v1/tools").await["data"].as_array().unwrap().len(), 3);

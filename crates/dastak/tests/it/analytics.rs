@@ -89,6 +89,7 @@ async fn figures_of_two_days_and_two_agents() {
 fn stored(world: &World, seconds: i64, status: Status, direction: &str) -> CallRow {
     let id = domain::ids::Id::new(world.noon.plus(seconds * SECOND).0, seconds.unsigned_abs().into());
     CallRow {
+        answered_by: None,
         id,
         workspace: world.tenant(),
         mode: Mode::Live,

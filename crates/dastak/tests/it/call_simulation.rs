@@ -16,7 +16,7 @@ fn line(call: &Value) -> String {
 async fn timeline(world: &World, key: &str, digits: &str) -> Vec<String> {
     let id = world.placed(key, digits).await;
     let (mut seen, mut last) = (Vec::new(), String::new());
-    for second in 0..=16 {
+    for second in 0..=21 {
         let now = line(&world.call(key, &id).await);
         if now != last {
             seen.push(format!("{second} {now}"));
@@ -55,6 +55,10 @@ async fn the_sandbox_knows_every_outcome() {
         ("0000", vec!["15 ended no_answer no_answer false null null"]),
         ("1111", vec!["3 ended busy busy false null null"]),
         ("3333", vec![LIVE, "4 ended completed voicemail true 2 null"]),
+        ("1010", vec![LIVE, "20 ended completed agent_ended true 18 simulated"]),
+        ("2020", vec![LIVE, "20 ended completed agent_ended true 18 simulated"]),
+        ("3030", vec![LIVE, "8 ended completed no_answer true 6 null"]),
+        ("4040", vec![LIVE, "10 ended completed agent_ended true 8 simulated"]),
         ("4444", vec!["3 ended failed rejected false null null"]),
         ("5555", vec!["1 ended failed invalid_number false null null"]),
         ("7777", vec![LIVE, "10 ended completed agent_ended true 8 opted_out"]),
@@ -68,10 +72,40 @@ async fn the_sandbox_knows_every_outcome() {
         charges["data"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
     assert_eq!(
         kinds,
-        ["call_charge", "call_charge", "call_charge", "signup_grant"],
+        ["call_charge"; 7].into_iter().chain(["signup_grant"]).collect::<Vec<_>>(),
         "talk is billed, nothing else"
     );
-    assert_eq!(world.wallet().await, (1_000_000 - 3 * 600, 0));
+    assert_eq!(world.wallet().await, (1_000_000 - 7 * 600, 0));
+}
+
+#[tokio::test]
+async fn a_call_says_who_picked_up() {
+    let world = World::open().await;
+    let (live, test) = (world.workspace.live.clone(), world.workspace.test.clone());
+    let words = async |key: &str, digits: &str| {
+        let id = world.placed(key, digits).await;
+        let mut seen = vec![world.call(key, &id).await["answeredBy"].clone()];
+        for _ in 0..21 {
+            world.advance(1).await;
+            let now = world.call(key, &id).await["answeredBy"].clone();
+            if seen.last() != Some(&now) {
+                seen.push(now);
+            }
+        }
+        seen
+    };
+    for (key, digits, then) in [
+        (&live, "1234", json!([null, "person"])),
+        (&live, "3333", json!([null, "voicemail"])),
+        (&live, "1010", json!([null, "screener"])),
+        (&live, "2020", json!([null, "announcement"])),
+        (&live, "3030", json!([null, "announcement"])),
+        (&live, "1111", json!([null])),
+        (&live, "8888", json!([null])),
+        (&test, "1234", json!([null, "person"])),
+    ] {
+        assert_eq!(json!(words(key, digits).await), then, "{digits}");
+    }
 }
 
 #[tokio::test]

@@ -41,6 +41,32 @@ fn down() -> Turn {
     Turn::Fail(ProviderFault::Unreachable)
 }
 
+/// A chat has no keys: no model is offered the tool, and a step of a flow that uses it fails.
+#[tokio::test]
+async fn no_keys_are_pressed_in_a_chat() {
+    let kit = Chats::open().await;
+    let path = format!("/v1/agents/{}", kit.agent);
+    kit.put(&path, &json!({"toolIds": ["press_keys", "chatapp_message"]})).await.expect(200);
+    let id = kit.session().await;
+    kit.says(&id, "Press one").await;
+    let offered: Vec<Vec<String>> = {
+        let orders = kit.model.orders.lock().unwrap();
+        orders.iter().map(|order| order.tools.iter().map(|tool| tool.id.clone()).collect()).collect()
+    };
+    assert!(offered.iter().all(|tools| tools == &["chatapp_message"]) && !offered.is_empty(), "{offered:?}");
+
+    kit.publish(json!([
+        {"id": "a", "type": "collect", "text": "Which key?", "field": {"key": "key", "type": "text"}, "next": "t"},
+        {"id": "t", "type": "tool", "toolId": "press_keys", "arguments": {"keys": "{{key}}"}, "next": "z", "onError": "e"},
+        {"id": "e", "type": "end", "text": "There are no keys here.", "outcome": "failed"},
+        {"id": "z", "type": "end", "text": "Pressed.", "outcome": "done"},
+    ]))
+    .await;
+    let id = kit.session().await;
+    assert_eq!(kit.says(&id, "1").await["reply"], "There are no keys here.");
+    assert_eq!(kit.chat(&id).await["outcome"], "failed");
+}
+
 #[tokio::test]
 async fn a_message_that_was_taken_back_and_comes_again_refunds_once() {
     let kit = Chats::open().await;

@@ -22,6 +22,7 @@ mod receiver;
 mod rough;
 mod sandbox;
 mod sayings;
+mod screeners;
 mod server;
 #[path = "../it/shows.rs"]
 mod shows;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dastak::app::calls::LegFact;
 use dastak::runtime::clock::Clock;
-use domain::call::{EndCause, Fact, Wish};
+use domain::call::{AnsweredBy, EndCause, Fact, Wish};
 use domain::ids::{Call, Id};
 use domain::phone::Phone;
 use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed};
@@ -523,7 +523,18 @@ impl World {
             75..=78 => vec![(3 * SECOND, Fact::Rejected)],
             79..=81 => vec![(SECOND, Fact::InvalidNumber)],
             82..=84 => vec![(SECOND, Fact::Sip(503))],
-            85..=88 => vec![(pick_up, Fact::Answered), (pick_up + 2 * SECOND, Fact::Voicemail)],
+            85..=86 => vec![(pick_up, Fact::Answered), (pick_up + 2 * SECOND, Fact::Voicemail)],
+            place @ 87..=88 => {
+                let (by, cause) = match place {
+                    87 => (AnsweredBy::Screener, EndCause::NoAnswer),
+                    _ => (AnsweredBy::Announcement, EndCause::Busy),
+                };
+                vec![
+                    (pick_up, Fact::Answered),
+                    (pick_up + 3 * SECOND, Fact::PickedUpBy(by)),
+                    (pick_up + 30 * SECOND, Fact::Ended(cause)),
+                ]
+            }
             89..=94 => vec![(pick_up, Fact::Answered), (pick_up + SECOND, Fact::AgentFailed)],
             _ => vec![(random.range(20, 120) * MINUTE, Fact::Lost)],
         };

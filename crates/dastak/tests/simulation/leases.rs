@@ -82,9 +82,11 @@ impl World {
 
     /// A fact of a call is reported by its node.
     pub fn reports(&self, call: Id<Call>, fact: Fact) {
-        if !matches!(fact, Fact::Answered | Fact::AgentConnected | Fact::OptOutSaid | Fact::Ringing)
-            && let Some(held) = self.leases().held.get_mut(&call)
-        {
+        let goes_on = matches!(
+            fact,
+            Fact::Answered | Fact::AgentConnected | Fact::PickedUpBy(_) | Fact::OptOutSaid | Fact::Ringing
+        );
+        if !goes_on && let Some(held) = self.leases().held.get_mut(&call) {
             held.on = false;
         }
     }

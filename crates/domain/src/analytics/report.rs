@@ -6,6 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::packed::{NONE, PackedCall, Standing, open};
 use super::start_of;
+use crate::call::NO_PERSON;
 use crate::time::{DAY, Timestamp};
 use crate::wallet::talk_seconds;
 
@@ -184,7 +185,7 @@ impl Report {
         let fits = |asked: Option<Option<usize>>, place: u16| {
             asked.flatten().is_none_or(|asked| asked == usize::from(place))
         };
-        let voicemail = words.iter().position(|word| *word == "voicemail").map(|at| at + 1);
+        let no_person = NO_PERSON.map(|cause| words.iter().position(|word| *word == cause).map(|at| at + 1));
         let (start, mut day) = (start_of(hour), (0, 0, 0));
         for call in calls {
             let at = start.plus(i64::from(call.offset));
@@ -198,7 +199,7 @@ impl Report {
                 Standing::Declined => self.declined += 1,
                 Standing::Dialled => {
                     let words = call.words.map(|place| places.get(usize::from(place)).copied().unwrap_or(0));
-                    let machine = voicemail.is_some_and(|place| place == usize::from(call.words[3]));
+                    let machine = no_person.contains(&Some(usize::from(call.words[3])));
                     let talk = self.count(at, call, words, machine);
                     day = (day.0 + 1, day.1 + u64::from(call.answered()), day.2 + talk);
                 }

@@ -74,10 +74,9 @@ pub fn talked(report: &Report) -> bool {
 }
 
 /// The outcome of a call when it ends: the one its flow set, unless the person asked not to be called again.
-/// A call that a machine answered, or that never became a conversation, has none.
+/// A call in which no person was met, or that never became a conversation, has none.
 pub fn outcome_at_end(progress: &Progress, report: &Report) -> Option<String> {
-    let machine = progress.end_cause.as_deref() == Some("voicemail");
-    if machine || progress.answered_at.is_none() {
+    if progress.met_no_person() || progress.answered_at.is_none() {
         return None;
     }
     if progress.opted_out {

@@ -11,8 +11,11 @@ pub mod variables;
 mod wish;
 
 pub use report::{RecordedFile, Report, TimedTurn, TurnLatency};
-pub use script::{Network, ScriptedFact, question, refusal, script};
-pub use states::{DialError, Direction, EndCause, Fact, Notice, Progress, Stage, Status, step};
+pub use script::{Callee, Network, ScriptedFact, callee, question, refusal, script};
+pub use states::{
+    AnsweredBy, DialError, Direction, EndCause, Fact, NO_PERSON, Notice, Progress, Stage, Status,
+    answered_by, step,
+};
 pub use variables::{InvalidValue, MAX_COUNT, MAX_TOTAL, MAX_VALUE, Warning, accept, check_metadata};
 pub use wish::Wish;
 

@@ -49,6 +49,16 @@ words! {
     }
 }
 
+words! {
+    /// Who picked up a call (docs/contract/calls.md#who-answered).
+    pub enum AnsweredBy {
+        Person = "person",
+        Voicemail = "voicemail",
+        Screener = "screener",
+        Announcement = "announcement",
+    }
+}
+
 impl Status {
     /// What clients see as `state`.
     pub fn stage(self) -> Stage {
@@ -97,6 +107,8 @@ pub enum Fact {
     AgentFailed,
     /// A machine answered; the call is over.
     Voicemail,
+    /// It is known who picked up. The call goes on.
+    PickedUpBy(AnsweredBy),
     /// The line was busy.
     Busy,
     /// Nobody picked up.
@@ -130,6 +142,25 @@ pub enum Notice {
     Failed,
 }
 
+/// End causes of calls in which no person was met, although somebody picked up.
+pub const NO_PERSON: [&str; 3] = ["voicemail", "no_answer", "busy"];
+
+/// Who picked up a call, after a fact. A machine that is recognised late replaces the person, or the announcement, that
+/// it was taken for; nothing else changes once it is known.
+pub fn answered_by(known: Option<AnsweredBy>, fact: Fact) -> Option<AnsweredBy> {
+    let told = match fact {
+        Fact::AgentConnected => AnsweredBy::Person,
+        Fact::Voicemail => AnsweredBy::Voicemail,
+        Fact::PickedUpBy(who) => who,
+        _ => return known,
+    };
+    match (known, told) {
+        (None | Some(AnsweredBy::Person), _)
+        | (Some(AnsweredBy::Announcement), AnsweredBy::Voicemail | AnsweredBy::Screener) => Some(told),
+        (Some(AnsweredBy::Voicemail | AnsweredBy::Screener | AnsweredBy::Announcement), _) => known,
+    }
+}
+
 /// How far a call has got.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
@@ -158,6 +189,12 @@ impl Progress {
             talk_ms: None,
             opted_out: false,
         }
+    }
+
+    /// Whether it was picked up, but not by a person: a voicemail took it, or a screening assistant or an announcement
+    /// after which nobody came.
+    pub fn met_no_person(&self) -> bool {
+        self.end_cause.as_deref().is_some_and(|cause| NO_PERSON.contains(&cause))
     }
 
     fn over(&self, status: Status, cause: impl Into<String>, at: Timestamp) -> Self {
@@ -190,7 +227,7 @@ fn before_answer(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress
         Fact::Ringing if call.status == Status::Queued => {
             Some((Progress { status: Status::Ringing, ..call.clone() }, None))
         }
-        Fact::Ringing | Fact::AgentConnected => None,
+        Fact::Ringing | Fact::AgentConnected | Fact::PickedUpBy(_) => None,
         Fact::OptOutSaid => opted_out(call),
         // The report of the answer was lost; the call is over anyway.
         Fact::AgentFailed => failed(Status::Failed, "not_connected".into()),
@@ -221,7 +258,7 @@ fn after_answer(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress,
     let completed = |cause: String| Some((call.over(Status::Completed, cause, at), Some(Notice::Completed)));
     match fact {
         Fact::Ringing | Fact::Answered | Fact::NotPlaced | Fact::Uncertain => None,
-        Fact::AgentConnected => Some((call.clone(), None)),
+        Fact::AgentConnected | Fact::PickedUpBy(_) => Some((call.clone(), None)),
         Fact::OptOutSaid => opted_out(call),
         // The agent was never on the line, so nothing is billed.
         Fact::AgentFailed => {

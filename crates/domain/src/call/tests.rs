@@ -37,6 +37,10 @@ fn every_row_of_the_tables() {
     for (digits, test, sandbox) in [
         ("0000", "no_answer no_answer - | call.failed 15", "no_answer no_answer - | call.failed 15"),
         ("1111", "busy busy - | call.failed 3", "busy busy - | call.failed 3"),
+        ("1010", answered, "completed agent_ended 18 | call.started 2, call.completed 20"),
+        ("2020", answered, "completed agent_ended 18 | call.started 2, call.completed 20"),
+        ("3030", answered, "completed no_answer 6 | call.started 2, call.completed 8"),
+        ("4040", answered, answered),
         ("3333", answered, "completed voicemail 2 | call.started 2, call.completed 4"),
         ("4444", answered, "failed rejected - | call.failed 3"),
         ("5555", answered, "failed invalid_number - | call.failed 1"),
@@ -51,7 +55,29 @@ fn every_row_of_the_tables() {
     }
 }
 
-const FACTS: [Fact; 16] = [
+#[test]
+fn who_picked_up_stays_unless_it_was_taken_for_a_person() {
+    use AnsweredBy::{Announcement, Person, Screener, Voicemail};
+    let after = |facts: &[Fact]| facts.iter().fold(None, |known, fact| answered_by(known, *fact));
+    for (facts, expected) in [
+        (&[Fact::Ringing, Fact::Answered][..], None),
+        (&[Fact::Answered, Fact::AgentConnected, Fact::Ended(EndCause::AgentEnded)], Some(Person)),
+        (&[Fact::Answered, Fact::Voicemail], Some(Voicemail)),
+        (&[Fact::AgentConnected, Fact::Voicemail], Some(Voicemail)),
+        (&[Fact::PickedUpBy(Screener), Fact::AgentConnected], Some(Screener)),
+        (&[Fact::AgentConnected, Fact::PickedUpBy(Screener)], Some(Screener)),
+        (&[Fact::PickedUpBy(Screener), Fact::Voicemail], Some(Screener)),
+        (&[Fact::PickedUpBy(Announcement), Fact::AgentConnected], Some(Announcement)),
+        (&[Fact::PickedUpBy(Announcement), Fact::PickedUpBy(Screener)], Some(Screener)),
+        (&[Fact::PickedUpBy(Announcement), Fact::Voicemail], Some(Voicemail)),
+        (&[Fact::PickedUpBy(Announcement), Fact::Ended(EndCause::NoAnswer)], Some(Announcement)),
+    ] {
+        assert_eq!(after(facts), expected, "{facts:?}");
+    }
+}
+
+const FACTS: [Fact; 17] = [
+    Fact::PickedUpBy(AnsweredBy::Screener),
     Fact::Ringing,
     Fact::Answered,
     Fact::AgentConnected,

@@ -103,7 +103,7 @@ impl Ending {
         let cause = call.end_cause.as_deref().unwrap_or_default();
         let again = if call.opted_out { Ending::Hopeless } else { Ending::NotReached };
         Some(match call.status {
-            Status::Completed if cause == "voicemail" => again,
+            Status::Completed if call.met_no_person() => again,
             Status::Completed => Ending::Answered,
             Status::Cancelled => Ending::Hopeless,
             Status::NoAnswer | Status::Busy => again,
@@ -602,6 +602,8 @@ mod tests {
             ),
             (&[Fact::Ringing, Fact::Answered, Fact::Lost], Some(Answered)),
             (&[Fact::Ringing, Fact::Answered, Fact::Voicemail], Some(NotReached)),
+            (&[Fact::Ringing, Fact::Answered, Fact::Ended(EndCause::NoAnswer)], Some(NotReached)),
+            (&[Fact::Ringing, Fact::Answered, Fact::Ended(EndCause::Busy)], Some(NotReached)),
             (&[Fact::Ringing, Fact::Answered, Fact::AgentFailed], Some(NotReached)),
             (&[Fact::Ringing, Fact::Voicemail], Some(NotReached)),
             (&[Fact::Ringing, Fact::NoAnswer], Some(NotReached)),

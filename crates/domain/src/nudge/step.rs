@@ -460,6 +460,12 @@ impl TransitionBuilder {
         match (phase(&self.next), cause) {
             (Phase::Calling, EndCause::NoAnswer) => self.unanswered(ResultCode::NoAnswer),
             (Phase::Calling, EndCause::Busy) => self.unanswered(ResultCode::Busy),
+            // A screening assistant or an announcement picked up, and no person came.
+            (Phase::Answered | Phase::Live, EndCause::NoAnswer | EndCause::Busy) => {
+                let busy = cause == EndCause::Busy;
+                let result = if busy { ResultCode::Busy } else { ResultCode::NoAnswer };
+                self.again_or_over(result, StatusReason::Retry, StatusReason::Ended(cause))
+            }
             // Ended before anybody answered.
             (Phase::Calling, EndCause::ApiHangup | EndCause::Error) => {
                 self.not_connectable(StatusReason::Ended(cause))

@@ -12,6 +12,11 @@ use crate::phone::Phone;
 /// Samples of one tick: 20 ms of 16-bit linear PCM, mono, 8000 Hz.
 pub const FRAME: usize = 160;
 
+/// Time of a key press with the pause after it, milliseconds.
+pub const KEY_MS: u64 = 200;
+/// Time of a pause between keys, milliseconds.
+pub const KEY_PAUSE_MS: u64 = 500;
+
 /// Audio of one tick.
 pub type Frame = [i16; FRAME];
 
@@ -53,8 +58,11 @@ pub trait Mouth: Send + Sync {
     /// Queued audio that is not sent yet, milliseconds.
     fn queued_ms(&self) -> u32;
 
-    /// Sends DTMF keys.
-    fn send_digits(&self, keys: &str);
+    /// Presses DTMF keys, in order: `0`-`9`, `*`, `#`, `A`-`D`, each for [`KEY_MS`] with its pause; `w` and `,` are a pause of
+    /// [`KEY_PAUSE_MS`]. Queued audio waits meanwhile. False when the leg takes none: its media has ended, it cannot send
+    /// keys, or too many wait.
+    #[must_use]
+    fn send_digits(&self, keys: &str) -> bool;
 }
 
 /// The media of a leg: its playout queue, until one of the two sides closes it. The media ends when the leg does, or

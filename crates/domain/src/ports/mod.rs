@@ -31,8 +31,8 @@ pub use language_model::{
     Analysis, AnalysisOrder, Choice, Chosen, LanguageModel, ModelReply, Said, TalkOrder, Talking, ToolOffer,
 };
 pub use leg::{
-    AnswerFailed, DialFailed, Ear, EndedBy, FRAME, Frame, IncomingLeg, IncomingLegs, Leg, LegControl, LegEnd,
-    LegEvent, LegEvents, LegGateway, LegMedia, LegOrder, Mouth, Tick,
+    AnswerFailed, DialFailed, Ear, EndedBy, FRAME, Frame, IncomingLeg, IncomingLegs, KEY_MS, KEY_PAUSE_MS,
+    Leg, LegControl, LegEnd, LegEvent, LegEvents, LegGateway, LegMedia, LegOrder, Mouth, Tick,
 };
 pub use object_store::{Completed, ObjectParts, ObjectStore, Pieces, SMALLEST_PART};
 pub use speech::{

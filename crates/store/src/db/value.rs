@@ -7,7 +7,7 @@ use bytes::BytesMut;
 use domain::agent::{Channel, Status as AgentStatus};
 use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
 use domain::call::after::AfterCallStep;
-use domain::call::{Direction, Network, Status as CallStatus, Wish};
+use domain::call::{AnsweredBy, Direction, Network, Status as CallStatus, Wish};
 use domain::campaign::{
     HeldReason, InvalidReason, RowFailure, RowState, RunSource, RunStatus, Status as CampaignStatus,
 };
@@ -426,7 +426,7 @@ words! {
     ActionKind, ActionState, Attention, CardStatus, ColumnType,
     Provider, IntegrationStatus, PushedCalls, StreamKind, StreamStatus, RecordStatus, RecordReason,
     ChatState, ChatChannel, ChatRole, ChatEndCause, ChatOrigin, TurnKind, Reading,
-    SourceKind,
+    SourceKind, AnsweredBy,
     ProviderKind, ConnectionStatus, Category, TemplateStatus, MessageDirection, MessageSource, MessageStatus,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::tones;
-use domain::ports::{FRAME, Frame};
+use domain::ports::{FRAME, Frame, KEY_PAUSE_MS};
 
 /// Order of the event codes.
 const KEYS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '*', '#', 'A', 'B', 'C', 'D'];
@@ -11,12 +11,19 @@ const KEYS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '*',
 const PRESSED: u32 = 5;
 const AGAIN: u32 = 2;
 const PAUSE: u32 = 5;
+/// Ticks of a pause that was asked for.
+const LONG_PAUSE: u32 = (KEY_PAUSE_MS / 20) as u32;
 /// Keys that may wait.
 const MOST: usize = 256;
 /// A longer event goes on under a later timestamp (RFC 4733 section 2.5.1.3).
 const SEGMENT: u32 = 0xffff;
 /// −10 dBm0, as telephones press.
 const VOLUME: u8 = 10;
+
+/// Whether it asks for a pause between keys.
+pub(super) fn is_pause(key: char) -> bool {
+    matches!(key.to_ascii_lowercase(), 'w' | ',')
+}
 
 fn code(key: char) -> Option<u8> {
     let key = key.to_ascii_uppercase();
@@ -71,17 +78,19 @@ pub(super) enum Press {
 /// Presses keys, one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Sender {
-    waiting: VecDeque<char>,
-    /// The key that is being pressed, and ticks since.
-    pressed: Option<(u8, u32)>,
+    /// Events; `None` is a pause.
+    waiting: VecDeque<Option<u8>>,
+    /// The key that is being pressed, or the pause, and ticks since.
+    pressed: Option<(Option<u8>, u32)>,
 }
 
 impl Sender {
-    /// Adds keys; what is no key is left out.
+    /// Adds keys and pauses; anything else is left out.
     pub(super) fn press(&mut self, keys: &str) {
         for key in keys.chars() {
-            if code(key).is_some() && self.waiting.len() < MOST {
-                self.waiting.push_back(key);
+            let event = code(key);
+            if (event.is_some() || is_pause(key)) && self.waiting.len() < MOST {
+                self.waiting.push_back(event);
             }
         }
     }
@@ -89,12 +98,13 @@ impl Sender {
     /// What this tick sends instead of speech; none when no key is pressed. `events`: whether the other side
     /// takes telephone events.
     pub(super) fn tick(&mut self, events: bool) -> Option<Press> {
-        if self.pressed.is_none() {
-            let key = self.waiting.pop_front()?;
-            self.pressed = code(key).map(|code| (code, 0));
-        }
-        let (event, tick) = self.pressed?;
-        self.pressed = (tick + 1 < PRESSED + PAUSE).then_some((event, tick + 1));
+        let (event, tick) = match self.pressed {
+            Some(pressed) => pressed,
+            None => (self.waiting.pop_front()?, 0),
+        };
+        let ticks = if event.is_some() { PRESSED + PAUSE } else { LONG_PAUSE };
+        self.pressed = (tick + 1 < ticks).then_some((event, tick + 1));
+        let Some(event) = event else { return Some(Press::Pause) };
         if !events {
             return Some(if tick < PRESSED { Press::Tone(tone(event, tick)) } else { Press::Pause });
         }

@@ -51,6 +51,22 @@ fn only_the_first_packet_of_a_key_is_marked() {
 }
 
 #[test]
+fn a_pause_is_half_a_second_between_two_keys() {
+    let begins = |keys| -> Vec<u32> {
+        let mut ticks: Vec<u32> = packets(keys).iter().map(|(_, pressed_at, _)| pressed_at / 160).collect();
+        ticks.dedup();
+        ticks
+    };
+    assert_eq!(begins("12"), [0, PRESSED + PAUSE]);
+    assert_eq!(begins("1w2"), [0, PRESSED + PAUSE + 25]);
+    assert_eq!(begins("1,W2"), [0, PRESSED + PAUSE + 50]);
+    assert_eq!(begins("w1"), [25]);
+    let mut sender = Sender::default();
+    sender.press("w");
+    assert!((0..25).all(|_| sender.tick(false) == Some(Press::Pause)) && sender.tick(false).is_none());
+}
+
+#[test]
 fn tones_are_sent_where_events_are_not_taken() {
     let mut sender = Sender::default();
     sender.press("7#");

@@ -108,13 +108,16 @@ impl Line {
         self.lock().played / 8
     }
 
-    /// Presses keys (`0`-`9`, `*`, `#`, `A`-`D`; anything else is left out), 100 ms each with 100 ms between,
-    /// as telephone events, or as tones when the other side takes none. Speech waits meanwhile.
-    pub fn send_digits(&self, keys: &str) {
+    /// Presses keys (`0`-`9`, `*`, `#`, `A`-`D`; `w` and `,` are half a second of pause; anything else is left out), 100 ms
+    /// each with 100 ms between, as telephone events, or as tones when the other side takes none. Speech waits
+    /// meanwhile. False when the sound has ended, or too many wait.
+    pub fn send_digits(&self, keys: &str) -> bool {
         let mut wishes = self.lock();
-        if wishes.digits.len() + keys.len() <= 1024 {
+        let taken = !wishes.closed && !wishes.close && wishes.digits.len() + keys.len() <= 1024;
+        if taken {
             wishes.digits.push_str(keys);
         }
+        taken
     }
 
     /// The other side has spoken again (re-INVITE): address, codec, direction or keys may be others.

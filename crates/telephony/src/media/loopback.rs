@@ -5,15 +5,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use domain::ports::{Ear, FRAME, Frame, Tick};
+use domain::ports::{Ear, FRAME, Frame, KEY_MS, KEY_PAUSE_MS, Tick};
 use tokio::time::{Instant, sleep_until};
 
+use super::digits;
 use super::line::{Line, Shared};
 
 /// Length of a tick.
 const TICK: Duration = Duration::from_millis(20);
 /// Ticks from one key press to the next: 100 ms of tone, 100 ms of pause.
-const PRESS: u32 = 10;
+const PRESS: u32 = (KEY_MS / 20) as u32;
+/// Ticks of a pause between keys.
+const PAUSE: u32 = (KEY_PAUSE_MS / 20) as u32;
 /// Ticks a second, and ticks without audio before the ear is notified.
 const SECOND: u32 = 50;
 const STARVED: u32 = 5 * SECOND;
@@ -69,7 +72,11 @@ impl Party {
         if self.pressing == 0 && !wishes.digits.is_empty() {
             let key = wishes.digits.remove(0).to_ascii_uppercase();
             sent.key = Some(key).filter(|key| "0123456789*#ABCD".contains(*key));
-            self.pressing = if sent.key.is_some() { PRESS } else { 0 };
+            self.pressing = match sent.key {
+                Some(_) => PRESS,
+                None if digits::is_pause(key) => PAUSE,
+                None => 0,
+            };
         }
         // Speech waits while keys are pressed.
         sent.speaks = self.pressing == 0 && wishes.take(&mut sent.frame);

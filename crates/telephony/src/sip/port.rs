@@ -25,8 +25,8 @@ impl ports::Mouth for Line {
         Line::queued_ms(self)
     }
 
-    fn send_digits(&self, keys: &str) {
-        Line::send_digits(self, keys);
+    fn send_digits(&self, keys: &str) -> bool {
+        Line::send_digits(self, keys)
     }
 }
 

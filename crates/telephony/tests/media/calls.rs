@@ -99,8 +99,8 @@ fn the_wrong_key_is_not_heard() {
 fn keys_arrive_once_both_ways() {
     let (one, other) = (engine((31_060, 31_068)), engine((31_070, 31_078)));
     let (left, right) = pair(&one, &other, |agreed, _| agreed.telephone_event = Some(96));
-    left.line.send_digits("0123456789*#");
-    right.line.send_digits("ABCD11");
+    assert!(left.line.send_digits("0123456789*#"));
+    assert!(right.line.send_digits("ABCD11"));
     until("keys", || {
         right.notes.read(|notes| notes.digits == "0123456789*#")
             && left.notes.read(|notes| notes.digits == "ABCD11")
@@ -131,7 +131,7 @@ fn keys_arrive_once_although_ticks_are_given_up() {
     let notes = Notebook::default();
     let _right = other.connect(right, at_right, Sources::default(), notes.ear());
     let left = one.connect(left, at_left, Sources::default(), Box::new(Slow(0)));
-    left.send_digits("1234#");
+    assert!(left.send_digits("1234#"));
     until("the last key", || notes.read(|notes| notes.digits.ends_with('#')));
     assert!(one.figures().skipped_ticks > 0);
     let ticks = left.figures().ticks;
@@ -149,7 +149,7 @@ fn keys_become_tones_where_events_are_not_taken() {
         let now = left.line.figures().ticks;
         if ticks == 0 || now > ticks + 100 {
             ticks = now.max(1);
-            left.line.send_digits("42");
+            assert!(left.line.send_digits("42"));
         }
         let heard = right.notes.read(|notes| notes.heard.clone());
         share(Codec::Pcmu, &expected[..640], &heard) > 0.7

@@ -53,7 +53,7 @@ fn a_key_is_what_the_rfc_says() {
     let peer = Peer::new();
     let call = alone((31_210, 31_218), peer.address());
     let mut before = peer.receive();
-    call.line.send_digits("#");
+    assert!(call.line.send_digits("#"));
     let mut events = Vec::new();
     while events.len() < 7 {
         let packet = peer.receive();

@@ -94,7 +94,7 @@ async fn conversation(transport: Transport, encryption: Encryption) {
         (heard.0 > 3000.0 && heard.1 > 3000.0).then_some(()).ok_or(format!("{heard:?}"))
     })
     .await;
-    line.send_digits("12#");
+    assert!(line.send_digits("12#"));
     until("the keys arrive", || (theirs.digits() == "12#").then_some(()).ok_or(theirs.digits())).await;
     called.control.hang_up().await;
     let (_, end) = rest(&mut calling).await;

@@ -127,7 +127,7 @@ async fn a_call(mut network: Network) {
     })
     .await;
     media.clear();
-    media.send_digits("12#");
+    assert!(media.send_digits("1w2#"), "with a pause, which is no key");
     until("the keys arrive", || (heard_there.digits() == "12#").then_some(()).ok_or(heard_there.digits()))
         .await;
 
@@ -141,6 +141,7 @@ async fn a_call(mut network: Network) {
     assert_eq!(ended(&mut far).await, (Some(200), EndedBy::Us, hung_up));
     until("the media ends", || media.is_closed().then_some(()).ok_or(String::new())).await;
     assert!(near.control.media().is_none(), "no media after the end");
+    assert!(!media.send_digits("1"), "nothing is pressed after the end");
 
     // Dropped without a word.
     let (near, mut far, _) = network.connected().await;

@@ -8,10 +8,12 @@ use domain::ports::{ProviderError, Said};
 use serde_json::{Map, Value};
 
 use super::Call;
+use super::key_presses::{self, PRESS_KEYS};
 use super::model_turn::ModelTurn;
+use super::phase::Phase;
 use super::waits::Transfer;
 use crate::services::{TransferFailure, TransferOrder};
-use crate::speaking::{Kind, Lost, Sounded};
+use crate::speaking::{Kind, Lost};
 use crate::work::{self, Question};
 
 /// Longest last words of the customer that a briefing quotes, in characters.
@@ -67,6 +69,7 @@ impl Call {
                     self.bring_in(request, numbers, mode, false)
                 }
                 Output::SendMessage { template, text, .. } => {
+                    self.committed = true;
                     work::send_message(&self.services, template, text)
                 }
                 Output::End { outcome, cause } => {
@@ -101,12 +104,17 @@ impl Call {
     /// Takes sound of a sentence.
     pub(super) fn sound(&mut self, piece: u64, samples: &[i16]) {
         let now = self.now();
-        match self.voice.sound(piece, samples, now) {
-            Sounded::Dropped => return,
-            Sounded::Taken => {}
-            // A message left on a machine does not connect anybody.
-            Sounded::First if self.phase.ending().is_some_and(|ending| ending.fact() == Fact::Voicemail) => {}
-            Sounded::First => self.services.fact(Fact::AgentConnected),
+        if !self.voice.sound(piece, samples, now) {
+            return;
+        }
+        // What is said to a machine does not connect anybody.
+        let to_machine = match &self.phase {
+            Phase::Waiting(_) => true,
+            Phase::Ending(ending) => ending.fact() == Fact::Voicemail,
+            Phase::Greeting(_) | Phase::Talking | Phase::Machine(_) => false,
+        };
+        if !to_machine && !std::mem::replace(&mut self.connected, true) {
+            self.services.fact(Fact::AgentConnected);
         }
         self.reactions.audio(now);
     }
@@ -222,9 +230,11 @@ impl Call {
                     let reason = "not sent: it has neither a text nor a template".to_owned();
                     return self.step(Input::ToolFailed { request, reason });
                 }
+                self.committed = true;
                 work::send_message(&self.services, template, words.unwrap_or_default());
                 self.step(Input::ToolAnswered { request, value: Value::from("sent") });
             }
+            PRESS_KEYS => self.press_keys(request, text("keys").unwrap_or_default()),
             _ => {
                 let task = work::call_tool(&self.reports, &self.services, request, tool_id, arguments);
                 self.waits.call_tool(request, self.now(), task);
@@ -240,6 +250,29 @@ impl Call {
                 Err(reason) => Input::ToolFailed { request, reason },
             });
         }
+    }
+
+    /// Presses keys for the model or the flow. The answer comes when the last one was pressed.
+    fn press_keys(&mut self, request: u64, keys: String) {
+        let now = self.now();
+        let pressed = key_presses::read(&keys)
+            .and_then(|keys| self.key_presses.admit(now).map(|()| keys))
+            .and_then(|keys| {
+                let taken = self.voice.press_keys(&keys);
+                if taken { Ok(key_presses::duration_ms(&keys)) } else { Err("this line takes no keys") }
+            });
+        match pressed {
+            Ok(duration_ms) => self.waits.press_keys(request, now + duration_ms, now),
+            Err(why) => {
+                let reason = format!("no key was pressed: {why}");
+                self.step(Input::ToolFailed { request, reason });
+            }
+        }
+    }
+
+    /// The keys were pressed: their tool answers.
+    pub(super) fn keys_pressed(&mut self, request: u64) {
+        self.step(Input::ToolAnswered { request, value: Value::from("pressed") });
     }
 
     // --- people
@@ -258,6 +291,7 @@ impl Call {
 
     fn bring_in(&mut self, request: u64, mut numbers: Vec<String>, mode: TransferMode, by_tool: bool) {
         let allowed = &self.order.allowed_numbers;
+        self.committed = true;
         numbers.retain(|number| allowed.is_empty() || allowed.contains(number));
         self.floor.take();
         let transfer = Transfer::new(request, by_tool, self.now());

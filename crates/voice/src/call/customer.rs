@@ -3,12 +3,14 @@
 use domain::call::{EndCause, Fact};
 use domain::conversation::{Input, Phrases, Role};
 use domain::ports::{Heard, ProviderError};
-use domain::speech;
+use domain::speech::{self, Machine};
 
 use super::Call;
 use super::barge_in;
+use super::clock::millis;
 use super::keys::Keyed;
 use super::machine::{AnsweredBy, BEEPS_WITHIN_MS};
+use super::person_wait::{Met, Next, PersonWait};
 use super::phase::{BeepWait, Phase};
 use super::turn::Standing;
 use crate::ear::{Event, Pause};
@@ -79,9 +81,12 @@ impl Call {
         self.look();
     }
 
-    /// A machine that speaks has not beeped yet.
+    /// A machine that speaks has not beeped yet, and has not finished.
     fn machine_speaks(&mut self) {
         let now = self.now();
+        if let Some(wait) = self.phase.person_wait() {
+            wait.speaks(now);
+        }
         if let Some(wait) = self.phase.beep_wait() {
             wait.speaks(now);
         }
@@ -91,8 +96,9 @@ impl Call {
         if pause.asked {
             self.customer.owe();
         }
+        let age = self.clock.age();
         if let Some(greeting) = self.phase.greeting() {
-            greeting.long(pause.syllables, pause.asked);
+            greeting.long(pause.syllables, pause.asked, age);
         }
         self.look();
     }
@@ -133,7 +139,8 @@ impl Call {
         if let Some(greeting) = self.phase.greeting() {
             greeting.heard(text, false);
         }
-        if self.may_be_machine() && speech::voicemail(text) {
+        // Which other machine it is shows when its words are complete.
+        if self.may_be_voicemail() && speech::machine(text) == Some(Machine::Voicemail) {
             return self.machine(false);
         }
         if self.barge_in.active() && !speech::backchannel(text, &self.order.language) {
@@ -149,14 +156,18 @@ impl Call {
         if let Some(greeting) = self.phase.greeting() {
             greeting.heard(text, true);
         }
-        if self.wants_no_calls() {
+        let machine = speech::machine(&self.customer.words());
+        let is_machine = machine.is_some() && matches!(self.phase, Phase::Waiting(_));
+        if self.wants_no_calls() && !is_machine {
             if !self.doubted() {
                 return self.say_not_again();
             }
             self.wish = true;
         }
-        if self.may_be_machine() && speech::voicemail(&self.customer.words()) {
-            return self.machine(false);
+        if let Some(machine) = machine
+            && self.met(machine)
+        {
+            return;
         }
         if self.customer.has_words() {
             self.services.said_so_far(&self.customer.words());
@@ -235,6 +246,7 @@ impl Call {
         }
         match &self.phase {
             Phase::Greeting(_) => self.look_at_greeting(false),
+            Phase::Waiting(_) => self.look_at_person_wait(),
             Phase::Talking if self.wish => self.look_at_wish(),
             Phase::Talking => self.look_at_turn(),
             Phase::Machine(_) => drop(self.customer.end()),
@@ -384,6 +396,11 @@ impl Call {
             && self.clock.age() < MACHINE_WITHIN_MS
     }
 
+    /// Whether what is heard may be a voicemail.
+    fn may_be_voicemail(&self) -> bool {
+        self.may_be_machine() || matches!(self.phase, Phase::Waiting(_))
+    }
+
     /// Whether there may only be a machine so far.
     fn doubted(&self) -> bool {
         self.may_be_machine() && self.doubt.stands(self.now(), self.customer.speaking())
@@ -393,6 +410,13 @@ impl Call {
         let now = self.now();
         if let Some(wait) = self.phase.beep_wait() {
             wait.beeped(now);
+        } else if let Some(wait) = self.phase.person_wait() {
+            if wait.expects_beeps() {
+                wait.beeped(now);
+                self.look();
+            } else {
+                self.machine(true);
+            }
         } else if matches!(self.phase, Phase::Talking) {
             // Its words were not understood, and the agent has begun.
             if self.doubted() {
@@ -408,7 +432,10 @@ impl Call {
         let age = self.clock.age();
         match self.phase.greeting().and_then(|greeting| greeting.answered_by(age, beeped)) {
             None => {}
-            Some(AnsweredBy::Machine) => self.machine(beeped),
+            Some(AnsweredBy::Machine(machine)) => match Met::of(machine) {
+                None => self.machine(beeped),
+                Some(met) => self.wait_for_person(met),
+            },
             Some(AnsweredBy::Person) if self.wish => self.look_at_wish(),
             Some(AnsweredBy::Person) => self.person(),
         }
@@ -416,11 +443,15 @@ impl Call {
 
     /// A person answered: the agent speaks.
     fn person(&mut self) {
+        let taken_over = matches!(self.phase, Phase::Waiting(_));
         self.phase = Phase::Talking;
         self.ear.greeting(false);
         let now = self.now();
         let spoke_until = if self.customer.speaking() { now } else { self.customer.ended() };
         self.doubt.greeted(spoke_until.max(self.clock.answered_at()));
+        if taken_over {
+            self.doubt.settle();
+        }
         self.recognition.greeted(self.floor.expected());
         self.floor.restart_silence(now);
         let goes_on = self.customer.speaking();
@@ -431,6 +462,74 @@ impl Call {
             self.step(Input::Heard { text: turn.words });
         }
         self.step(Input::Started);
+    }
+
+    /// These words are a machine's. True if the call goes another way now.
+    fn met(&mut self, machine: Machine) -> bool {
+        if let Some(wait) = self.phase.person_wait()
+            && let Some(met) = Met::of(machine)
+        {
+            if wait.met(met) {
+                self.services.fact(met.fact());
+            }
+            return false;
+        }
+        match Met::of(machine) {
+            None if self.may_be_voicemail() => self.machine(false),
+            // Whom the agent talks to has not replied yet, and no step of the flow was taken that cannot be taken again.
+            Some(met) if matches!(self.phase, Phase::Talking) && self.doubted() && !self.committed => {
+                self.wait_for_person(met);
+            }
+            // The greeting decides when its words are complete.
+            None | Some(_) => return false,
+        }
+        true
+    }
+
+    /// A screening assistant or an announcement answered: a person may come, for whom the flow begins.
+    fn wait_for_person(&mut self, met: Met) {
+        let now = self.now();
+        self.wish = false;
+        self.barge_in.end();
+        self.phase = Phase::Waiting(PersonWait::new(met, now, millis(self.order.person_wait)));
+        self.services.fact(met.fact());
+        // Its speech is cut into pieces of a greeting's length, and it may beep.
+        self.ear.greeting(true);
+        self.cut_short();
+        self.waits.give_up();
+        self.floor.take();
+        self.keys.clear();
+        self.conversation = Self::begin(&self.order);
+        self.look();
+    }
+
+    fn look_at_person_wait(&mut self) {
+        let now = self.now();
+        let may_be_person = self.phase.person_wait().and_then(|wait| wait.may_be_person());
+        match self.standing(now) {
+            Standing::None | Standing::Open(_) => {}
+            Standing::Wordless => drop(self.customer.end()),
+            Standing::Over => match may_be_person {
+                Some(greeting) if speech::takes_over(&self.customer.words(), greeting) => {
+                    self.cut_short();
+                    return self.person();
+                }
+                Some(_) | None => self.keep_words(),
+            },
+        }
+        let speaking = self.customer.speaking();
+        let Some(wait) = self.phase.person_wait() else { return };
+        if speaking {
+            wait.speaks(now);
+        }
+        match wait.next(now) {
+            Next::Wait => {}
+            Next::Tell => {
+                let introduction = self.order.introduction.clone();
+                self.say(Kind::Beside, &introduction);
+            }
+            Next::Over => self.over = Some(Fact::Ended(wait.end_cause())),
+        }
     }
 
     /// A machine answered: the call ends, or its beep is waited for.

@@ -1,11 +1,11 @@
 //! Answering machine detection (AMD). A person says a short greeting and waits; a machine talks on, announces itself,
-//! or beeps.
+//! or beeps. Assistants that screen calls and announcements of operators say what they are.
 //!
 //! Voice activity alone decides nothing: a long greeting counts if words were understood in it or it has the syllables
 //! of speech, and tones do not count as voice. A machine whose words were not understood is taken for a person until it
 //! beeps, so [`Doubt`] remains for a while.
 
-use domain::speech;
+use domain::speech::{self, Machine};
 
 /// Silence after the answer after which the agent speaks, milliseconds.
 const PATIENCE_MS: u64 = 1500;
@@ -27,7 +27,7 @@ const GOES_ON_MS: u64 = 4000;
 pub(crate) const BEEPS_WITHIN_MS: u64 = 1500;
 
 /// Phrases of machines in English, for recognisers that know only expected phrases.
-pub(crate) const ANNOUNCEMENTS: [&str; 12] = [
+pub(crate) const ANNOUNCEMENTS: [&str; 16] = [
     "please leave a message after the tone",
     "please leave a message after the beep",
     "please leave your message after the tone",
@@ -40,6 +40,10 @@ pub(crate) const ANNOUNCEMENTS: [&str; 12] = [
     "the person you are calling is not answering",
     "the number you are calling is switched off",
     "the number you are calling is currently busy",
+    "the person you are calling is busy",
+    "please stay on the line",
+    "please record your name and reason for calling",
+    "please say your name and why you are calling",
 ];
 
 /// Whether there may be a machine although it was taken for a person: so far nothing was said that a machine would not
@@ -90,7 +94,15 @@ impl Doubt {
 pub enum AnsweredBy {
     /// A person, or nobody yet: the agent speaks.
     Person,
-    Machine,
+    Machine(Machine),
+}
+
+/// A greeting that goes on without a pause.
+#[derive(Debug, Clone, Copy)]
+struct Long {
+    syllables: u32,
+    /// When it was noticed.
+    at: u64,
 }
 
 /// What is known about who answered. Times are milliseconds after the answer.
@@ -99,12 +111,23 @@ pub struct Greeting {
     began: Option<u64>,
     ended: Option<u64>,
     speaking: bool,
-    long_syllables: Option<u32>,
+    long: Option<Long>,
+    /// Long greetings may be menus, which the agent can use.
+    menus: bool,
     words: String,
     words_owed: u32,
+    /// The machine that says these words.
+    met: Option<Machine>,
+    /// The same with words that may still change.
+    may_have_met: Option<Machine>,
 }
 
 impl Greeting {
+    /// `menus`: the agent may press keys, so a long greeting is no machine by itself.
+    pub fn new(menus: bool) -> Self {
+        Self { menus, ..Self::default() }
+    }
+
     /// Somebody began to speak.
     pub fn began(&mut self, at: u64) {
         self.began.get_or_insert(at);
@@ -119,50 +142,56 @@ impl Greeting {
     }
 
     /// They have been speaking longer than a person greets, without a pause.
-    pub fn long(&mut self, syllables: u32, owed: bool) {
-        self.long_syllables = Some(syllables);
+    pub fn long(&mut self, syllables: u32, owed: bool, at: u64) {
+        self.long = Some(Long { syllables, at });
         self.words_owed += u32::from(owed);
     }
 
     /// Words were recognised; `last`: they are among the pending ones.
     pub fn heard(&mut self, text: &str, last: bool) {
+        let so_far = format!("{} {}", self.words, text.trim());
+        self.may_have_met = speech::machine(&so_far);
         if last {
             self.words_owed = self.words_owed.saturating_sub(1);
-            if !self.words.is_empty() {
-                self.words.push(' ');
-            }
-            self.words.push_str(text.trim());
-        }
-        if !last && speech::voicemail(text) {
-            self.words.push_str(text);
+            self.words = so_far.trim().to_owned();
+            self.met = self.may_have_met;
         }
     }
 
     /// Who answered, once that is clear; `beeped`: a beep sounds now.
     pub fn answered_by(&self, now: u64, beeped: bool) -> Option<AnsweredBy> {
-        if beeped || speech::voicemail(&self.words) {
-            return Some(AnsweredBy::Machine);
+        let machine =
+            |likely: Option<Machine>| Some(AnsweredBy::Machine(likely.unwrap_or(Machine::Voicemail)));
+        if self.may_have_met == Some(Machine::Voicemail) || self.met.is_some() {
+            return machine(self.may_have_met.filter(|met| *met == Machine::Voicemail).or(self.met));
+        }
+        if beeped {
+            return machine(self.may_have_met);
         }
         let Some(began) = self.began else { return (now >= PATIENCE_MS).then_some(AnsweredBy::Person) };
-        if let Some(syllables) = self.long_syllables.filter(|_| began < EARLY_MS) {
-            let spoke = !self.words.is_empty() || syllables >= SYLLABLES;
-            if spoke && (self.words_owed == 0 || syllables >= SYLLABLES) {
-                return Some(AnsweredBy::Machine);
+        if let Some(long) = self.long.filter(|_| began < EARLY_MS && !self.menus) {
+            let is_speech = long.syllables >= SYLLABLES;
+            // Its words may say which machine it is.
+            let words_came = self.words_owed == 0 || (is_speech && now >= long.at + WORDS_MS);
+            if words_came && (is_speech || !self.words.is_empty()) {
+                return machine(self.may_have_met);
             }
         }
         let waited = self.ended.map_or(0, |ended| now.saturating_sub(ended));
-        if !self.speaking && ((waited >= WAITING_MS && self.words_owed == 0) || waited >= WORDS_MS) {
-            return Some(AnsweredBy::Person);
+        let waits = !self.speaking && ((waited >= WAITING_MS && self.words_owed == 0) || waited >= WORDS_MS);
+        if waits || now >= LONGEST_MS {
+            return self.may_have_met.map_or(Some(AnsweredBy::Person), |met| machine(Some(met)));
         }
-        (now >= LONGEST_MS).then_some(AnsweredBy::Person)
+        None
     }
 
     /// The next deadline, milliseconds after the answer.
     pub fn due(&self) -> u64 {
-        match (self.began, self.speaking, self.ended) {
+        match (self.began, self.speaking, self.ended, self.long) {
             (None, ..) => PATIENCE_MS,
-            (Some(_), false, Some(ended)) if self.words_owed == 0 => ended + WAITING_MS,
-            (Some(_), false, Some(ended)) => ended + WORDS_MS,
+            (Some(_), false, Some(ended), _) if self.words_owed == 0 => ended + WAITING_MS,
+            (Some(_), false, Some(ended), _) => ended + WORDS_MS,
+            (Some(_), true, _, Some(long)) if self.words_owed > 0 => (long.at + WORDS_MS).min(LONGEST_MS),
             _ => LONGEST_MS,
         }
     }
@@ -204,25 +233,58 @@ mod tests {
     #[test]
     fn announcements_are_those_of_machines() {
         for text in ANNOUNCEMENTS {
-            assert!(speech::voicemail(text), "{text}");
+            assert!(speech::machine(text).is_some(), "{text}");
         }
     }
 
     #[test]
     fn a_machine_talks_on_says_so_or_beeps() {
+        const VOICEMAIL: Option<AnsweredBy> = Some(AnsweredBy::Machine(Machine::Voicemail));
         let mut greeting = Greeting::default();
         greeting.began(500);
         assert_eq!(greeting.answered_by(4000, false), None);
-        assert_eq!(greeting.answered_by(4000, true), Some(AnsweredBy::Machine));
+        assert_eq!(greeting.answered_by(4000, true), VOICEMAIL);
         let mut long = greeting.clone();
-        long.long(9, true);
-        assert_eq!(long.answered_by(4100, false), Some(AnsweredBy::Machine));
+        long.long(9, true, 4100);
+        assert_eq!(long.answered_by(4100, false), None, "its words may say which machine it is");
+        assert_eq!((long.due(), long.answered_by(5300, false)), (5300, VOICEMAIL));
+        let mut menu = Greeting::new(true);
+        menu.began(500);
+        menu.long(9, true, 4100);
+        menu.heard("welcome, press one for sales", true);
+        assert_eq!(menu.answered_by(5300, false), None, "the agent may use it");
+        menu.paused(6000, false);
+        assert_eq!(menu.answered_by(6500, false), Some(AnsweredBy::Person));
+        let mut screener = long.clone();
+        screener.heard("if you record your name and reason for calling", true);
+        assert_eq!(screener.answered_by(4200, false), Some(AnsweredBy::Machine(Machine::Screener)));
+        assert_eq!(screener.answered_by(4200, true), Some(AnsweredBy::Machine(Machine::Screener)));
+        long.heard("", true);
+        assert_eq!(long.answered_by(4200, false), VOICEMAIL);
         let mut hum = greeting.clone();
-        hum.long(0, true);
+        hum.long(0, true, 4100);
         assert_eq!(hum.answered_by(4100, false), None, "no words and no syllables: not speech");
         hum.heard("", true);
         assert_eq!(hum.answered_by(4200, false), None);
         greeting.heard("please leave a message after the tone", false);
-        assert_eq!(greeting.answered_by(2000, false), Some(AnsweredBy::Machine));
+        assert_eq!(greeting.answered_by(2000, false), VOICEMAIL);
+    }
+
+    #[test]
+    fn what_a_machine_is_may_change_while_it_speaks() {
+        let away = Machine::Announcement { holds: false, busy: false };
+        let mut greeting = Greeting::default();
+        greeting.began(300);
+        greeting.heard("the person you are calling", false);
+        assert_eq!(greeting.answered_by(2000, false), None, "more may follow");
+        greeting.paused(2500, true);
+        assert_eq!(greeting.answered_by(3699, false), None);
+        assert_eq!(
+            greeting.answered_by(3700, false),
+            Some(AnsweredBy::Machine(away)),
+            "its words never came"
+        );
+        greeting.heard("the person you are calling uses a screening service", true);
+        assert_eq!(greeting.answered_by(3000, false), Some(AnsweredBy::Machine(Machine::Screener)));
     }
 }

@@ -15,9 +15,11 @@ mod clock;
 mod customer;
 mod endpoint;
 mod floor;
+mod key_presses;
 mod keys;
 mod machine;
 mod model_turn;
+mod person_wait;
 mod phase;
 mod reactions;
 mod recognition;
@@ -43,6 +45,7 @@ use crate::work::{Done, REPORTS, Reports};
 use barge_in::BargeIn;
 use clock::Clock;
 use floor::Floor;
+use key_presses::KeyPresses;
 use keys::Keys;
 use machine::{Doubt, Greeting};
 use phase::{Ending, Phase};
@@ -156,6 +159,11 @@ struct Call {
     wish: bool,
     /// Whether there may be a machine although the agent talks.
     doubt: Doubt,
+    /// The agent's first sound was reported.
+    connected: bool,
+    /// A message was sent or a person was brought in: the flow cannot begin again.
+    committed: bool,
+    key_presses: KeyPresses,
     /// The agent has just said the text of the current effect.
     announced: bool,
     /// The customer is gone, and their last words are pending.
@@ -172,8 +180,7 @@ impl Call {
         services: Arc<dyn CallServices>,
         reports: Reports,
     ) -> Self {
-        let settings = ConversationSettings::of(Channel::Call, &order.language);
-        let conversation = Conversation::new(Arc::clone(&order.flow), order.variables.clone(), settings);
+        let conversation = Self::begin(&order);
         let now = ear.now();
         let language = order.language.clone();
         let voice = AgentVoice::new(
@@ -199,7 +206,11 @@ impl Call {
             conversation,
             phrases: CallPhrases::of(&order.language),
             clock: Clock::start(Arc::clone(&ear), order.max_duration, order.end_after),
-            phase: if order.amd == Amd::Off { Phase::Talking } else { Phase::Greeting(Greeting::default()) },
+            phase: if order.amd == Amd::Off {
+                Phase::Talking
+            } else {
+                Phase::Greeting(Greeting::new(order.menus))
+            },
             voice,
             recognition,
             customer: CustomerTurn::default(),
@@ -213,6 +224,9 @@ impl Call {
             opted_out: false,
             wish: false,
             doubt: Doubt::new(order.amd != Amd::Off),
+            connected: false,
+            committed: false,
+            key_presses: KeyPresses::default(),
             announced: false,
             gone: false,
             over: None,
@@ -221,11 +235,19 @@ impl Call {
         }
     }
 
+    /// The conversation before its first step.
+    fn begin(order: &Order) -> Conversation {
+        let settings = ConversationSettings::of(Channel::Call, &order.language);
+        Conversation::new(Arc::clone(&order.flow), order.variables.clone(), settings)
+    }
+
     fn start(&mut self) {
         self.recognition.open();
         match self.phase {
             Phase::Greeting(_) => self.ear.greeting(true),
-            Phase::Talking | Phase::Machine(_) | Phase::Ending(_) => self.step(Input::Started),
+            Phase::Talking | Phase::Waiting(_) | Phase::Machine(_) | Phase::Ending(_) => {
+                self.step(Input::Started)
+            }
         }
     }
 
@@ -335,7 +357,9 @@ impl Call {
         if self.phase.ending().is_some_and(|ending| ending.stands()) {
             self.end_is_reached();
         } else {
-            self.over = Some(Fact::Ended(cause));
+            // What picked up hung up before a person came.
+            let unmet = self.phase.person_wait().map(|wait| wait.end_cause());
+            self.over = Some(Fact::Ended(unmet.filter(|_| cause == EndCause::CallerHangup).unwrap_or(cause)));
         }
     }
 

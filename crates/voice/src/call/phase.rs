@@ -1,8 +1,9 @@
-//! Phases of a call: greeting, conversation, waiting for a machine's beep, end. Times are milliseconds of media.
+//! Phases of a call: greeting, waiting for a person or for a machine's beep, conversation, end. Times are milliseconds of media.
 
 use domain::call::Fact;
 
 use super::machine::Greeting;
+use super::person_wait::PersonWait;
 
 /// Longest wait for a machine's beep, milliseconds.
 const BEEP_WITHIN_MS: u64 = 45_000;
@@ -23,6 +24,8 @@ pub(crate) enum Phase {
     Greeting(Greeting),
     /// The agent and the customer talk.
     Talking,
+    /// A screening assistant or an announcement answered: a person is waited for.
+    Waiting(PersonWait),
     /// A machine answered: its beep is waited for.
     Machine(BeepWait),
     /// The last words are being said.
@@ -33,6 +36,11 @@ impl Phase {
     /// The greeting, while it is not known who answered.
     pub fn greeting(&mut self) -> Option<&mut Greeting> {
         if let Self::Greeting(greeting) = self { Some(greeting) } else { None }
+    }
+
+    /// The wait for a person behind a machine.
+    pub fn person_wait(&mut self) -> Option<&mut PersonWait> {
+        if let Self::Waiting(wait) = self { Some(wait) } else { None }
     }
 
     /// The wait for a machine's beep.
@@ -49,6 +57,7 @@ impl Phase {
     pub fn due(&self, answered_at: u64) -> [Option<u64>; 3] {
         match self {
             Self::Greeting(greeting) => [Some(answered_at + greeting.due()), None, None],
+            Self::Waiting(wait) => wait.due(),
             Self::Talking => [None; 3],
             Self::Machine(wait) => wait.due(),
             Self::Ending(ending) => ending.due(),
@@ -59,6 +68,7 @@ impl Phase {
     pub fn shift(&mut self, by: u64) {
         match self {
             Self::Greeting(_) | Self::Talking => {}
+            Self::Waiting(wait) => wait.shift(by),
             Self::Machine(wait) => wait.shift(by),
             Self::Ending(ending) => ending.shift(by),
         }

@@ -119,7 +119,8 @@ impl Call {
                 self.silence_due(now);
                 self.slow_due(now);
             }
-            Phase::Greeting(_) | Phase::Ending(_) => {}
+            // Checked by `look`.
+            Phase::Greeting(_) | Phase::Waiting(_) | Phase::Ending(_) => {}
         }
     }
 
@@ -181,6 +182,9 @@ impl Call {
         if let Some(silent_ms) = self.waits.silent_model(now) {
             tracing::warn!(silent_ms, "the language model fell silent");
             self.model_done(true);
+        }
+        while let Some(request) = self.waits.take_pressed(now) {
+            self.keys_pressed(request);
         }
         for request in self.waits.late_tools(now) {
             self.tool_answered(request, Err("it did not answer in time".into()));

@@ -59,6 +59,8 @@ pub(crate) struct Waits {
     model_talked: bool,
     tools: BTreeMap<u64, ToolCall>,
     transfer: Option<Transfer>,
+    /// Requests whose keys are being pressed, and when each is done.
+    pressing: BTreeMap<u64, u64>,
     /// The customer heard the filler.
     filled: bool,
 }
@@ -73,18 +75,20 @@ impl Waits {
             model_talked: false,
             tools: BTreeMap::new(),
             transfer: None,
+            pressing: BTreeMap::new(),
             filled: false,
         }
     }
 
     /// Whether nothing is waited for.
     pub fn idle(&self) -> bool {
-        self.model.is_none() && self.tools.is_empty() && self.transfer.is_none()
+        self.model.is_none() && self.tools.is_empty() && self.transfer.is_none() && self.pressing.is_empty()
     }
 
     pub fn give_up(&mut self) {
         self.model = None;
         self.tools.clear();
+        self.pressing.clear();
         self.transfer = None;
     }
 
@@ -139,6 +143,22 @@ impl Waits {
     /// A tool has answered; false if its answer is not waited for any more.
     pub fn tool_answered(&mut self, request: u64) -> bool {
         self.tools.remove(&request).is_some()
+    }
+
+    // --- keys
+
+    /// Keys are being pressed for this request until then, after those before it.
+    pub fn press_keys(&mut self, request: u64, until: u64, now: u64) {
+        let before = self.pressing.values().max().copied().unwrap_or(now);
+        self.pressing.insert(request, until + before.saturating_sub(now));
+    }
+
+    /// Takes a request whose keys have been pressed.
+    pub fn take_pressed(&mut self, now: u64) -> Option<u64> {
+        let (request, _) = self.pressing.iter().find(|(_, until)| now >= **until)?;
+        let request = *request;
+        self.pressing.remove(&request);
+        Some(request)
     }
 
     // --- people
@@ -215,7 +235,8 @@ impl Waits {
         let model = self.model.as_ref().map(|model| model.active_at() + MODEL_MS);
         let tools = self.tools.values().map(|tool| tool.asked_at + TOOL_MS);
         let transfer = self.transfer.as_ref().map(|transfer| transfer.asked_at + TRANSFER_MS);
-        self.filler_at().into_iter().chain(model).chain(tools).chain(transfer)
+        let pressing = self.pressing.values().copied();
+        self.filler_at().into_iter().chain(model).chain(tools).chain(transfer).chain(pressing)
     }
 
     /// Moves every deadline by the length of a hold.
@@ -224,6 +245,7 @@ impl Waits {
             model.shift(by);
         }
         self.tools.values_mut().for_each(|tool| tool.asked_at += by);
+        self.pressing.values_mut().for_each(|until| *until += by);
         if let Some(transfer) = &mut self.transfer {
             transfer.asked_at += by;
         }

@@ -21,16 +21,6 @@ const MOST_LOST: u32 = 2;
 /// The ringing tone goes on when less of it than this is left, milliseconds.
 const RINGING_LOW_MS: u64 = 500;
 
-/// The outcome of sound from a synthesiser.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sounded {
-    /// It is not wanted any more, or empty.
-    Dropped,
-    /// It is the first sound of the call.
-    First,
-    Taken,
-}
-
 /// What the loss of a sentence means for the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lost {
@@ -122,14 +112,15 @@ impl AgentVoice {
 
     // --- sound
 
-    /// Takes sound of a sentence.
-    pub fn sound(&mut self, piece: u64, samples: &[i16], now: u64) -> Sounded {
+    /// Takes sound of a sentence; false if it is not wanted any more.
+    pub fn sound(&mut self, piece: u64, samples: &[i16], now: u64) -> bool {
         if !self.speaker.sounded(piece, now) || samples.is_empty() {
-            return Sounded::Dropped;
+            return false;
         }
         self.playout.append(piece, samples);
         self.lost_in_a_row = 0;
-        if std::mem::replace(&mut self.heard, true) { Sounded::Taken } else { Sounded::First }
+        self.heard = true;
+        true
     }
 
     /// The sound of a sentence is whole.
@@ -186,6 +177,11 @@ impl AgentVoice {
             self.playout.append_plain(ringing::cadence());
             self.playout.top_up();
         }
+    }
+
+    /// Presses keys on the line; false if it takes none.
+    pub fn press_keys(&self, keys: &str) -> bool {
+        self.playout.press_keys(keys)
     }
 
     /// Pauses; unsent sound is kept.

@@ -262,6 +262,11 @@ impl Playout {
         (left > 0).then(|| left.div_ceil(8))
     }
 
+    /// Presses keys; false if the line takes none.
+    pub fn press_keys(&self, keys: &str) -> bool {
+        self.mouth.send_digits(keys)
+    }
+
     /// Pauses; unsent sound is kept.
     pub fn pause(&mut self) {
         if self.paused {
@@ -359,7 +364,9 @@ mod tests {
             let line = self.0.lock().expect("a lock");
             u32::try_from((line.0.len() - line.1).div_ceil(8)).expect("small")
         }
-        fn send_digits(&self, _: &str) {}
+        fn send_digits(&self, _: &str) -> bool {
+            false
+        }
     }
 
     fn speaking(texts: &[&str], samples_each: usize) -> (Arc<Line>, Playout) {

@@ -18,6 +18,9 @@ pub struct Line(Mutex<Queue>);
 struct Queue {
     waiting: VecDeque<i16>,
     cleared: usize,
+    pressed: Vec<String>,
+    /// It takes no keys.
+    keyless: bool,
 }
 
 impl Line {
@@ -33,6 +36,16 @@ impl Line {
             *to = from;
         }
         (count > 0).then_some(frame)
+    }
+
+    /// The keys that were pressed, a request each.
+    pub fn pressed(&self) -> Vec<String> {
+        self.lock().pressed.clone()
+    }
+
+    /// It takes no keys from now on.
+    pub fn take_no_keys(&self) {
+        self.lock().keyless = true;
     }
 
     /// How often it was told to fall silent.
@@ -60,7 +73,13 @@ impl Mouth for Line {
         u32::try_from(self.lock().waiting.len().div_ceil(8)).expect("less than a second")
     }
 
-    fn send_digits(&self, _: &str) {}
+    fn send_digits(&self, keys: &str) -> bool {
+        let mut queue = self.lock();
+        if !queue.keyless {
+            queue.pressed.push(keys.to_owned());
+        }
+        !queue.keyless
+    }
 }
 
 /// A call under way.

@@ -21,7 +21,7 @@ impl Court<'_> {
             "select c.id from calls c join contacts p on p.id = c.contact where c.campaign is not null and c.mode = 'live' \
              and c.status in ('completed', 'no_answer', 'busy') and p.erased_at is null and not exists \
              (select 1 from boards b join board_cards k on k.board = b.id where b.owner = c.campaign and k.contact = c.contact \
-             and (k.reached = 1 or c.status <> 'completed' or c.end_cause in ('voicemail', 'not_connected')))",
+             and (k.reached = 1 or c.status <> 'completed' or c.end_cause in ('voicemail', 'no_answer', 'busy', 'not_connected')))",
             |row| row.get(0),
         );
         for call in lost {

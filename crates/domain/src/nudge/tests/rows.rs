@@ -133,6 +133,22 @@ fn no_answer_and_busy_are_retried_after_the_delay() {
     }
 }
 
+/// A screening assistant or an announcement picked up, and no person came; once before the agent was heard, once after.
+#[test]
+fn a_call_that_met_no_person_is_retried() {
+    for (cause, result) in [(EndCause::NoAnswer, "no_answer"), (EndCause::Busy, "busy")] {
+        for connected in [false, true] {
+            let mut events = vec![(CLEAR, NOON), (Event::Placed, NOON), (Event::Answered, NOON)];
+            events.extend(connected.then_some((Event::AgentConnected, NOON)));
+            events.push((Event::Ended(cause), NOON));
+            let step = play(queued(1), &events);
+            assert_eq!(seen(&step.next), ("scheduled", None, Some("retry".to_owned())), "{result}");
+            assert_eq!((step.next.attempts, step.next.shows_call), (1, false), "{result}");
+            assert_finished(&play(queued(0), &events), result, result);
+        }
+    }
+}
+
 #[test]
 fn without_retries_no_answer_and_busy_are_the_result() {
     for (event, result) in [(Event::NoAnswer, "no_answer"), (Event::Busy, "busy")] {

@@ -2,7 +2,7 @@
 
 use domain::conversation::{Role, Turn};
 use domain::ports::{Analysis, AnalysisOrder};
-use domain::speech::{Intent, intent, opt_out, sentences, voicemail, yes_or_no};
+use domain::speech::{Intent, intent, machine, opt_out, sentences, yes_or_no};
 use serde_json::{Map, Value};
 
 use super::prompt::Prompt;
@@ -40,7 +40,7 @@ fn outcome(said: &[&str], language: &str) -> Option<String> {
     }
     let found = if said.iter().any(|text| opt_out(text, language)) {
         "opted_out"
-    } else if said.iter().all(|text| voicemail(text)) {
+    } else if said.iter().all(|text| machine(text).is_some()) {
         "voicemail"
     } else if said.iter().any(|text| intent(text) == Some(Intent::WrongNumber)) {
         "wrong_number"
