@@ -105,6 +105,9 @@ pub struct AgentDetail {
     pub pronunciations: Value,
     /// Why it calls, said to assistants that screen calls.
     pub call_reason: String,
+    /// Whether card numbers, CVVs, OTPs, Aadhaar and PAN numbers and account numbers are taken out of what is kept of its
+    /// conversations.
+    pub redact: bool,
 }
 
 /// Words that a voice says in another way than they are written.
@@ -190,6 +193,9 @@ pub struct AgentSettings {
     /// person.
     #[schemars(length(max = 200), extend("default" = ""))]
     pub call_reason: Option<String>,
+    /// Whether card numbers, CVVs, OTPs, Aadhaar and PAN numbers and account numbers are taken out of what is kept of its
+    /// conversations. On by default for every vertical but `general`.
+    pub redact: Option<bool>,
     /// Knowledge base; null for none.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(min = 1, max = 64), extend("x-nullable" = true, "default" = null))]

@@ -25,6 +25,7 @@ use super::published_flows::OwnFlow;
 pub use super::published_flows::{flow_readiness, published_flow, required_variables};
 
 fn view(row: AgentRow) -> AgentDetail {
+    let redact = redacts(&row);
     AgentDetail {
         summary: AgentSummary {
             id: row.id,
@@ -46,7 +47,14 @@ fn view(row: AgentRow) -> AgentDetail {
         speakable: row.speakable,
         pronunciations: row.pronunciations,
         call_reason: row.call_reason,
+        redact,
     }
+}
+
+/// Whether what must not be kept is taken out of an agent's conversations: as it says, else as its vertical has it
+/// (docs/contract/agents.md#redaction). One with an unknown vertical is redacted.
+pub fn redacts(row: &AgentRow) -> bool {
+    row.redact.unwrap_or_else(|| Vertical::parse(&row.vertical).is_none_or(Vertical::is_regulated))
 }
 
 /// The agent of this id.
@@ -120,6 +128,7 @@ fn blank(id: Id<Agent>, now: Timestamp, channel: Channel, direction: Direction) 
         speakable: true,
         pronunciations: json!([]),
         call_reason: String::new(),
+        redact: None,
         status: Status::Draft,
         channel,
         direction,
@@ -287,6 +296,7 @@ fn apply(
         }
         given.trim().clone_into(&mut row.call_reason);
     }
+    row.redact = body.redact.or(row.redact);
     if let Some(given) = &body.tool_ids {
         row.tool_ids = json!(read_tool_ids(tx, given)?);
     }

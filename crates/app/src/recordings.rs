@@ -237,6 +237,24 @@ pub fn spool(config: &Config) -> PathBuf {
     config.data.join("spool")
 }
 
+/// The folder of this node's live recordings of which parts must not be kept. A file leaves it when those parts are
+/// silence; no backup has it, and nothing in it outlives the process ([`drop_unredacted`]).
+pub fn unredacted(config: &Config) -> PathBuf {
+    config.data.join("unredacted")
+}
+
+/// Deletes the recordings that the process before left without making silence of what must not be kept. Call before
+/// the node takes calls.
+///
+/// # Errors
+/// The folder cannot be removed.
+pub fn drop_unredacted(config: &Config) -> std::io::Result<()> {
+    match std::fs::remove_dir_all(unredacted(config)) {
+        Err(why) if why.kind() != std::io::ErrorKind::NotFound => Err(why),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
 /// Handles the files on this node without a step: left by a crash, or by the end of a call without its report. The file
 /// of a call that is over becomes its recording, or is deleted. Returns whether any has to be checked again.
 ///

@@ -20,7 +20,7 @@ use store::{TenantTx, channel_consents, channel_conversations};
 use crate::events::MessageEvent;
 use crate::messages::{self, Incoming, New};
 use crate::numbers::Number;
-use crate::{media, people};
+use crate::{media, people, unkept};
 
 /// Longest stored text of a message, in characters. The channel's own limit is lower.
 const MAX_WORDS: usize = 65_536;
@@ -71,7 +71,8 @@ pub fn message(
     channel_messages::save_thread(tx, &thread)?;
     contacts::touch(tx, contact.id, context.now)?;
     let received = &with_own_ids(tx, number, received)?;
-    let row = row_of(&context, tenant, number, &contact, &thread, received, at)?;
+    let shown = unkept::shown(app, tx, number, contact.id, received)?;
+    let row = row_of(&context, tenant, number, &contact, &thread, &shown, at)?;
     if !channel_messages::insert(tx, &row)? {
         return Ok(());
     }
@@ -84,7 +85,7 @@ pub fn message(
         obey(app, tx, &context, number, &contact, to.as_ref(), stop_word)?;
         standing = contact_policy::standing(tx, &context, Some(&contact), to.as_ref())?;
     }
-    let incoming = Incoming { received, stop_word, barred: standing.bars_messages(false).is_some() };
+    let incoming = Incoming { received: &shown, stop_word, barred: standing.bars_messages(false).is_some() };
     messages::stored(app, tx, &row, contact.external_ref.as_deref(), None, Some(incoming))
 }
 
@@ -472,7 +473,11 @@ fn edited(
     let row = own(tx, number, &author, original)?;
     let mut row = row.filter(|row| row.status == MessageStatus::Received);
     if let Some(row) = &mut row {
-        row.words = text.map(|text| text.chars().take(MAX_WORDS).collect());
+        let shown = match text {
+            Some(text) => Some(unkept::shown_text(tx, number, author.id, text)?),
+            None => None,
+        };
+        row.words = shown.map(|text| text.chars().take(MAX_WORDS).collect());
         row.updated_at = context.now;
         channel_messages::save(tx, row)?;
     }

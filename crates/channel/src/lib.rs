@@ -27,6 +27,7 @@
 //! | | `deliver` | a claimed message is handed to the provider |
 //! | | `send_queue` | the send queues of the numbers |
 //! | inbound | `templates` | templates: submitted, changed, synchronised with the provider |
+//! | | `unkept` | what a customer's message may be stored as
 //! | | `inbound` | what customers write, and stop words |
 //! | | `statuses` | delivery statuses of sent messages |
 //! | | `notifications` | one notification is worked |
@@ -88,6 +89,7 @@ pub mod speaking;
 pub mod start;
 pub mod statuses;
 pub mod templates;
+mod unkept;
 pub mod upkeep;
 pub mod view;
 mod voice_notes;

@@ -15,6 +15,7 @@ use store::chats::{self, ChatRow};
 
 use crate::progress;
 use crate::session::{Env, close_turn, end, hand_off, save, unanswered, write};
+use crate::unkept;
 use crate::written::Line;
 
 /// Longest text of one message on the channel, in characters.
@@ -71,6 +72,7 @@ pub fn transcribed(
     others: bool,
 ) -> Result<(), Failure> {
     if let Some(text) = text {
+        let text = &unkept::of_customer(row, text).unwrap_or_else(|| text.to_owned());
         let before = chats::messages(&mut tx.of(row.workspace), row.id, seq - 1)?.into_iter().next();
         let Some(before) = before.filter(|message| message.seq == seq) else { return Ok(()) };
         row.characters += text.chars().count() as i64 - before.text.chars().count() as i64;

@@ -1,5 +1,7 @@
 //! Erasure of people, suspension of workspaces, and retention of chats.
 
+use std::sync::Arc;
+
 use api::contacts::Erased;
 use app::erasure::ErasedPerson;
 use app::{App, Context, Failure, NoHooks, topics};
@@ -27,6 +29,8 @@ pub fn erase(
         node: "".into(),
         model: false,
         hooks: &NoHooks,
+        // It writes nothing.
+        unkept: Arc::default(),
         app: None,
     };
     for mut row in chats::of_contacts(tx, &person.contacts)? {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `session` | the row of a chat: messages, ownership, charges, events, end |
 //! | `written` | the result of one try to write a reply |
+//! | `unkept` | what customers write and nobody may keep: marks in its place, the words in memory for one reply |
 //! | `progress` | checkpoints of a reply that calls tools |
 //! | `undelivered` | messages that the messaging channel did not deliver: no model reads them |
 //! | `passages` | retrieval from the knowledge base |
@@ -52,6 +53,7 @@ mod send;
 pub mod session;
 mod turn;
 mod undelivered;
+pub mod unkept;
 mod written;
 
 pub use analysis::{AT_ONCE as ANALYSES_AT_ONCE, Owed, analyse, next_analysis, take_analyses};

@@ -104,6 +104,8 @@ pub fn fresh(
         extracted: None,
         flow: agent.published_flow.clone(),
         language: agent.language.clone(),
+        redact: app::agents::redacts(agent),
+        awaits_secret: false,
         messages: 0,
         customer_messages: 0,
         characters: 0,
@@ -239,6 +241,7 @@ fn admit_again(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Fail
         row.price = workspace.cost_per_chat;
     }
     if row.flow != agent.published_flow {
+        row.redact = app::agents::redacts(&agent);
         let before = std::mem::replace(&mut row.flow, agent.published_flow);
         row.language = agent.language;
         chats::admit(tx, row)?;

@@ -184,6 +184,9 @@ fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> 
         row.unanswered_at = None;
     }
     row.failures = 0;
+    row.awaits_secret = written.awaits_secret && matches!(written.then, Then::Wait);
+    let (unkept, chat) = (env.unkept.clone(), row.id);
+    tx.after_commit(move || unkept.forget(chat));
     chats::save_state(&mut tx.of(claim.tenant), claim.chat, &written.state)?;
     match &written.then {
         Then::Wait => {

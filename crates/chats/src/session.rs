@@ -24,6 +24,7 @@ use store::wallet::Floor;
 use store::{TenantTx, Tx};
 
 use crate::undelivered::undelivered;
+use crate::unkept::{self, UnkeptWords};
 
 /// The operation under which answers are stored with their `Idempotency-Key`.
 pub const SEND: &str = "sendChatMessage";
@@ -40,6 +41,8 @@ pub struct Env {
     pub model: bool,
     /// Those of the rooms above; none in an erasure.
     pub hooks: &'static dyn Hooks,
+    /// Words of customers that are not stored, on this node.
+    pub unkept: Arc<UnkeptWords>,
     /// The service; `None` in an erasure, which sends nothing.
     pub app: Option<Arc<App>>,
 }
@@ -54,6 +57,7 @@ impl Env {
     pub fn within(app: &App) -> Self {
         Self {
             app: None,
+            unkept: app.kept.of(UnkeptWords::default),
             context: app.context(),
             limits: app.config.chats.limits,
             node: app.ports.node.clone(),
@@ -159,6 +163,14 @@ pub fn write_of_team(
 
 /// Adds a message at the end of a chat.
 fn add(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, mut message: MessageRow) -> Result<(), Failure> {
+    let stored = unkept::storable(tx, row, message.role, &message.text)?;
+    if stored != message.text {
+        let written = std::mem::replace(&mut message.text, stored.clone());
+        if message.role == Role::User {
+            let (unkept, chat, now) = (env.unkept.clone(), row.id, env.context.now);
+            tx.after_commit(move || unkept.remember(chat, stored, written, now));
+        }
+    }
     row.messages += 1;
     row.customer_messages += i64::from(message.role == Role::User);
     row.characters += message.text.chars().count() as i64;

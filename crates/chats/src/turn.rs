@@ -28,6 +28,7 @@ use crate::passages::passages;
 use crate::progress::{Left, Progress, answered_late, go_on};
 use crate::session::{Claim, Env, read_state, save};
 use crate::undelivered::{Unsaid, forget, undelivered, unsaid};
+use crate::unkept::UnkeptWords;
 use crate::written::{Line, Then, Trouble, Written, joined, noted, parted};
 
 /// What a try reads before it begins.
@@ -180,14 +181,29 @@ impl<'a> ReplyTurn<'a> {
                             .as_mut()
                             .map(|carried| std::mem::take(&mut carried.variables))
                             .unwrap_or_default(),
-                        ConversationSettings::of(Channel::Chat, &row.language),
+                        ConversationSettings {
+                            redact: row.redact,
+                            ..ConversationSettings::of(Channel::Chat, &row.language)
+                        },
                     ),
                 };
                 conversation.set_now(app.clock.now().0);
                 let queue = if on_channel && claim.kind == TurnKind::Opening {
                     answer_first(&mut conversation, &unheard, row.given_back)
                 } else {
-                    first_step(&mut conversation, claim.kind, on_channel, &unheard, row.given_back, checked)
+                    let unkept = app.kept.of(UnkeptWords::default);
+                    let awaited = conversation.awaits_secret();
+                    let said = |last: &[&MessageRow]| unkept.said(row.id, awaited, last, app.clock.now());
+                    let given_back = row.given_back;
+                    first_step(
+                        &mut conversation,
+                        claim.kind,
+                        on_channel,
+                        &unheard,
+                        given_back,
+                        checked,
+                        &said,
+                    )
                 };
                 (conversation, Vec::new(), queue.into(), row.messages)
             }
@@ -250,6 +266,7 @@ impl<'a> ReplyTurn<'a> {
             state: serde_json::to_string(self.conversation.state())
                 .map_err(|why| Failure::internal(why.to_string()))?,
             extracted: self.conversation.extracted().clone(),
+            awaits_secret: self.conversation.awaits_secret(),
             words: std::mem::take(&mut self.words),
             heard: self.heard,
             then,
@@ -358,8 +375,13 @@ impl<'a> ReplyTurn<'a> {
 
     /// Calls a tool; returns the next output if the conversation does not go on by itself.
     async fn call_tool(&mut self, call: Output) -> Result<Option<Then>, Trouble> {
-        let Output::CallTool { request, tool_id, arguments, .. } = &call else { return Ok(None) };
+        let Output::CallTool { request, node_id, tool_id, arguments } = &call else { return Ok(None) };
         let request = *request;
+        let Some(arguments) = self.conversation.revealed(node_id, arguments.clone()) else {
+            self.begun = None;
+            self.queue.extend(self.conversation.step(Input::SecretsGone { request }));
+            return Ok(None);
+        };
         let text = |key: &str| arguments.get(key).and_then(Value::as_str).map(str::to_owned);
         match tool_id.as_str() {
             "end_call" => {
@@ -397,7 +419,7 @@ impl<'a> ReplyTurn<'a> {
             }
             _ => {}
         }
-        let (tool, arguments) = (tool_id.clone(), arguments.clone());
+        let tool = tool_id.clone();
         let was_begun = self.begun.take() == Some(request);
         let answer = if was_begun && !tool_calls::repeatable(self.app, self.tenant, &tool).await? {
             Err(tool_calls::INTERRUPTED.to_owned())
@@ -534,6 +556,7 @@ fn first_step(
     unheard: &[MessageRow],
     given_back: i64,
     checked: Option<Input>,
+    said: &dyn Fn(&[&MessageRow]) -> String,
 ) -> Vec<Output> {
     let (before, last) = match kind {
         TurnKind::Message => parted(unheard, on_channel, given_back),
@@ -548,7 +571,7 @@ fn first_step(
             if last.is_empty() {
                 return Vec::new();
             }
-            conversation.step(Input::Heard { text: joined(&last) })
+            conversation.step(Input::Heard { text: said(&last) })
         }
         TurnKind::Document => checked.map_or_else(Vec::new, |checked| conversation.step(checked)),
         TurnKind::Handback => match handed_back(conversation.state()) {

@@ -50,6 +50,8 @@ pub(crate) struct Written {
     pub extracted: Map<String, Value>,
     /// What the agent says.
     pub words: Vec<Line>,
+    /// Whether it waits for the answer to a secret question.
+    pub awaits_secret: bool,
     /// The newest message that the conversation contains.
     pub heard: i64,
     /// What comes after them.

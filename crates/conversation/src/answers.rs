@@ -206,7 +206,7 @@ mod tests {
             label: "K".into(),
             kind,
             choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
-            confirm: false,
+            ..Field::default()
         }
     }
 

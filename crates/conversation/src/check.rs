@@ -16,6 +16,8 @@
 //! | `missing_transfer_number` | error | a `transfer` of a call agent without a number |
 //! | `undeclared_variable` | error | a `{{name}}` that is neither declared nor captured or saved on the way to the node |
 //! | `document_on_call` | error | a `document` node of a call agent |
+//! | `unused_secret` | error | a secret answer that no `tool` after it is given |
+//! | `secret_shown` | error | a secret answer in another place than the arguments of a `tool` |
 //! | `unreachable_node` | warning | a node that cannot be reached from the start |
 //! | `converse_without_exit` | warning | a `converse` node without exits: the model ends the conversation itself |
 //! | `branch_without_otherwise` | warning | a `branch` that ends the conversation when no case holds |
@@ -29,7 +31,7 @@ use serde::Serialize;
 
 use crate::channel::Channel;
 
-use super::graph::{FieldKind, Flow, Node, NodeKind, Op, Tool};
+use super::graph::{Collect, FieldKind, Flow, Node, NodeKind, Op, Tool};
 use super::template;
 
 /// Most issues reported for each level.
@@ -96,6 +98,7 @@ pub fn check(flow: &Flow, facts: &CheckFacts<'_>) -> Vec<Issue> {
         edges(&graph, node, &mut issues);
         fields(node, facts, &mut issues);
         variables(&graph, index, &mut names, &mut issues);
+        secrets(&graph, index, &mut names, &mut issues);
     }
     issues.0
 }
@@ -335,6 +338,8 @@ struct Names<'a> {
     declared: HashSet<&'a str>,
     /// Nodes that set a name: captured fields, details of documents, saved answers.
     set_by: HashMap<&'a str, Vec<usize>>,
+    /// Keys of secret answers.
+    secret: HashSet<&'a str>,
     /// Nodes that save a tool's answer; an object also sets `<saveAs>_<key>` for each of its keys.
     saved_by: HashMap<&'a str, Vec<usize>>,
     /// Which nodes can come after a node, computed on first use.
@@ -346,12 +351,18 @@ impl<'a> Names<'a> {
         let mut names = Self {
             declared: flow.variables.iter().map(|variable| variable.name.as_str()).collect(),
             set_by: HashMap::new(),
+            secret: HashSet::new(),
             saved_by: HashMap::new(),
             after: vec![None; flow.nodes.len()],
         };
         for (index, node) in flow.nodes.iter().enumerate() {
             match &node.kind {
-                NodeKind::Collect(collect) => names.set_by.entry(&collect.field.key).or_default().push(index),
+                NodeKind::Collect(collect) => {
+                    names.set_by.entry(&collect.field.key).or_default().push(index);
+                    if collect.field.secret {
+                        names.secret.insert(&collect.field.key);
+                    }
+                }
                 NodeKind::Document(document) => {
                     document.fields.iter().for_each(|key| names.set_by.entry(key).or_default().push(index))
                 }
@@ -414,6 +425,39 @@ fn variables(graph: &Graph<'_>, index: usize, names: &mut Names<'_>, issues: &mu
             if !names.declared.contains(name) && names.setters(name).is_empty() {
                 issues.warning(node, "unknown_branch_variable", format!("nothing sets {name}"));
             }
+        }
+    }
+}
+
+/// Secret answers: each is for a tool, and for nothing else.
+fn secrets(graph: &Graph<'_>, index: usize, names: &mut Names<'_>, issues: &mut Issues) {
+    let node = &graph.flow.nodes[index];
+    if let NodeKind::Collect(Collect { field, .. }) = &node.kind
+        && field.secret
+        && !field.key.is_empty()
+    {
+        let takes = |node: &Node| {
+            let texts = if matches!(node.kind, NodeKind::Tool(_)) { hidden(node) } else { Vec::new() };
+            texts.into_iter().flat_map(template::names).any(|name| name == field.key)
+        };
+        let mut tools = graph.flow.nodes.iter().enumerate().filter(|(_, node)| takes(node));
+        if !tools.any(|(tool, _)| names.any_before(graph, &[index], tool)) {
+            issues.error(node, "unused_secret", format!("no tool after it is given {{{{{}}}}}", field.key));
+        }
+    }
+    if !matches!(node.kind, NodeKind::Tool(_)) {
+        let tested = match &node.kind {
+            NodeKind::Branch(branch) => branch.cases.iter().map(|case| case.variable.as_str()).collect(),
+            _ => Vec::new(),
+        };
+        let texts = spoken(node).into_iter().chain(hidden(node)).flat_map(template::names);
+        let shown: BTreeSet<&str> = texts.chain(tested).filter(|name| names.secret.contains(name)).collect();
+        for name in shown {
+            issues.error(
+                node,
+                "secret_shown",
+                format!("{name} is secret: only the arguments of a tool may have it"),
+            );
         }
     }
 }

@@ -3,10 +3,12 @@
 use serde_json::Value;
 
 use super::answers;
+use super::channel::Channel;
 use super::effects::Interpreter;
 use super::graph::{Collect, Field, FieldKind, NodeKind};
 use super::language::readings::Reading;
 use super::read_back;
+use super::redaction::SECRET;
 use super::state::Phase;
 use super::yes_no;
 
@@ -17,6 +19,7 @@ const CONFIRMATION: Field = Field {
     kind: FieldKind::Boolean,
     choices: Vec::new(),
     confirm: false,
+    secret: false,
 };
 
 impl<'f> Interpreter<'f, '_> {
@@ -45,6 +48,12 @@ impl<'f> Interpreter<'f, '_> {
     /// Words that answer the question, or confirm, deny or correct what was read back.
     pub(super) fn replied(&mut self, node: &str, collect: &'f Collect, text: &str) {
         let language = &self.state.settings.language;
+        // A secret is keyed on a call: nobody beside the phone hears it, and no recogniser. What was written in a chat may
+        // be gone.
+        let gone = text.contains(SECRET);
+        if collect.field.secret && (gone || self.state.settings.channel == Channel::Call) {
+            return self.not_answered(node, collect);
+        }
         let read = answers::read(&collect.field, text, language, self.now);
         let Some(pending) = self.pending().cloned() else { return self.answered(node, collect, read) };
         let agreed = yes_no::boolean(text, language);
@@ -105,6 +114,7 @@ impl<'f> Interpreter<'f, '_> {
     }
 
     fn accept(&mut self, collect: &'f Collect, value: Value) {
+        let value = self.kept_back(&collect.field, value);
         self.capture(&collect.field.key, value);
         self.go(collect.next.as_deref());
     }

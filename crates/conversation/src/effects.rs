@@ -8,6 +8,8 @@ use std::collections::HashSet;
 use super::channel::Channel;
 use super::graph::{Field, FieldKind, Flow};
 use super::language::calendar::Moment;
+use super::redaction;
+use super::secrets::Secrets;
 use super::state::{EndCause, Ended, Exchange, Expected, Held, Output, Phase, Role, State, Waiting};
 use super::template;
 
@@ -25,6 +27,7 @@ pub(super) fn entered(text: &str) -> String {
 pub(super) struct Interpreter<'f, 's> {
     pub(super) flow: &'f Flow,
     pub(super) state: &'s mut State,
+    pub(super) secrets: &'s mut Secrets,
     pub(super) out: Vec<Output>,
     /// Nodes entered since the input.
     pub(super) entered: HashSet<&'f str>,
@@ -53,6 +56,7 @@ impl Interpreter<'_, '_> {
     fn speak(&mut self, node_id: Option<String>, text: String) {
         if !text.trim().is_empty() {
             self.state.history.push(Exchange::Said { role: Role::Agent, text: text.clone() });
+            self.redact();
             let said = self.number();
             self.out.push(Output::Say { node_id, text, said });
         }
@@ -74,6 +78,14 @@ impl Interpreter<'_, '_> {
         let text = entered(text);
         if !text.is_empty() {
             self.state.history.push(Exchange::Said { role, text });
+            self.redact();
+        }
+    }
+
+    /// Takes out of the newest turns what must not be kept.
+    fn redact(&mut self) {
+        if self.state.settings.redact {
+            redaction::newest(&mut self.state.history, &self.state.settings.language);
         }
     }
 
@@ -219,6 +231,7 @@ impl Interpreter<'_, '_> {
         let heard = entered(heard);
         if let Some(first) = first.filter(|_| !heard.is_empty()) {
             history.insert(first, Exchange::Said { role: Role::Agent, text: heard });
+            self.redact();
         }
     }
 

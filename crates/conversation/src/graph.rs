@@ -102,6 +102,8 @@ pub struct Field {
     pub choices: Vec<String>,
     /// Whether the value is read back and captured only after a yes ([`FieldKind::is_read_back`]).
     pub confirm: bool,
+    /// Whether the answer is kept in memory only, for one tool ([`FieldKind::may_be_secret`]).
+    pub secret: bool,
 }
 
 /// What counts as a valid answer.
@@ -147,6 +149,11 @@ impl FieldKind {
     /// Every kind, in the order of the documentation.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::WORDS.into_iter().map(|(_, kind)| kind)
+    }
+
+    /// Whether a value of this kind may be secret: it has no form of its own, and is never read back.
+    pub const fn may_be_secret(self) -> bool {
+        matches!(self, Self::Text | Self::Number)
     }
 
     /// Whether a value of this kind can be read back to be confirmed.

@@ -20,6 +20,7 @@ use super::effects::{Interpreter, MAX_HEARD, entered};
 use super::graph::{Document, Flow, Message, Node, NodeKind, Transfer, TransferMode};
 use super::language::calendar::Moment;
 use super::parse::MAX_VARIABLES;
+use super::secrets::{self, Secrets};
 use super::state::{
     ConversationSettings, EndCause, Ended, Exchange, Input, Output, Phase, Role, State, Turn, Waiting,
 };
@@ -50,6 +51,7 @@ pub struct AskedDocument {
 pub struct Conversation {
     flow: Arc<Flow>,
     state: State,
+    secrets: Secrets,
     now: Option<Moment>,
 }
 
@@ -78,13 +80,13 @@ impl Conversation {
             held: Vec::new(),
             ended: None,
         };
-        Self { flow, state, now: None }
+        Self { flow, state, secrets: Secrets::default(), now: None }
     }
 
-    /// Resumes a stored conversation. If the flow no longer has its current node, the next input ends it with
+    /// Resumes a stored conversation. Its secret answers are gone. If the flow no longer has its current node, the next input ends it with
     /// an error.
     pub fn resume(flow: Arc<Flow>, state: State) -> Self {
-        Self { flow, state, now: None }
+        Self { flow, state, secrets: Secrets::default(), now: None }
     }
 
     /// Says what it is now, in milliseconds since 1970, for the inputs that follow. Until then no date and no time
@@ -130,6 +132,25 @@ impl Conversation {
             excess -= usize::from(goes);
             !goes
         });
+    }
+
+    /// The arguments of an [`Output::CallTool`] with the secret answers in them, which are forgotten with that. `None`
+    /// when one is gone: answer with [`Input::SecretsGone`].
+    pub fn revealed(&mut self, node_id: &str, arguments: Map<String, Value>) -> Option<Map<String, Value>> {
+        let Some(NodeKind::Tool(tool)) = self.flow.node(node_id).map(|node| &node.kind) else {
+            return Some(arguments);
+        };
+        self.secrets.revealed(tool, arguments, &self.state.variables)
+    }
+
+    /// What may be kept of words that the customer says or writes now, if it is not all of them.
+    pub fn keepable(&self, text: &str) -> Option<String> {
+        secrets::keepable(&self.state, &self.flow, text)
+    }
+
+    /// Whether what the customer says or writes now is a secret answer.
+    pub fn awaits_secret(&self) -> bool {
+        self.state.awaits_secret(&self.flow)
     }
 
     /// The captured fields so far, in the order they were captured.
@@ -178,6 +199,7 @@ impl Conversation {
         let mut interpreter = Interpreter {
             flow: &flow,
             state: &mut self.state,
+            secrets: &mut self.secrets,
             out: Vec::new(),
             entered: HashSet::new(),
             now: self.now,
@@ -222,6 +244,7 @@ impl<'f> Interpreter<'f, '_> {
             Input::ModelFailed { request } => self.model_failed(request),
             Input::ToolAnswered { request, value } => self.tool_answered(request, Ok(value)),
             Input::ToolFailed { request, reason } => self.tool_answered(request, Err(reason)),
+            Input::SecretsGone { request } => self.secrets_gone(request),
             Input::TransferDone { request } => {
                 if self.transferring(request).is_some() {
                     self.finish(Some("transferred".into()), EndCause::TransferHandoff);
@@ -271,6 +294,9 @@ impl<'f> Interpreter<'f, '_> {
                 None => self.close(&node.id, None),
             },
             NodeKind::Tool(tool) => {
+                if let Some(asks) = self.asks_again_for(tool) {
+                    return Entered::On(Some(asks));
+                }
                 let lookup = |name: &str| self.state.variables.get(name).cloned();
                 let arguments = template::fill_object(&tool.arguments, &lookup);
                 if let Some(request) = self.request() {
@@ -303,7 +329,7 @@ impl<'f> Interpreter<'f, '_> {
         if text.trim().is_empty() {
             return;
         }
-        self.note(Role::Customer, text);
+        self.note_answer(text);
         self.customer_acted();
         self.state.digits.clear();
         match &self.state.phase {
@@ -370,7 +396,7 @@ impl<'f> Interpreter<'f, '_> {
         let Phase::Collect { node, .. } = &self.state.phase else { return self.heard(&digits) };
         let node = node.clone();
         let Some(collect) = self.collecting(&node) else { return self.fail() };
-        self.note(Role::Customer, &digits);
+        self.note_answer(&digits);
         self.customer_acted();
         self.keyed(&node, collect, &digits);
     }

@@ -15,6 +15,8 @@
 //! | `yes_no` | the words of yes, no and choices of each language (`languages/*/answers.toml`) |
 //! | `phrases` | the interpreter's own sentences; `read_back` a value that is to be confirmed |
 //! | `speakable` | what a voice is given for a text: numbers, dates, addresses in words |
+//! | `redaction` | finds card numbers, OTPs and their like in what is said |
+//! | `secrets` | answers that are kept in memory only, for one tool |
 //! | `script` | the placeholder conversation of simulated calls |
 //!
 //! The life of a conversation: [`Conversation::new`] with a published flow and the call's variables, then
@@ -42,7 +44,9 @@ mod one_step;
 mod parse;
 mod phrases;
 mod read_back;
+pub mod redaction;
 mod script;
+mod secrets;
 pub mod speakable;
 pub mod speech;
 mod state;
@@ -59,6 +63,8 @@ mod held_tests;
 mod interpreter_tests;
 #[cfg(test)]
 mod property_tests;
+#[cfg(test)]
+mod secrets_tests;
 
 pub use answers::{MAX_ANSWER, capture, capture_digits};
 pub use branch::compares;

@@ -268,12 +268,17 @@ fn collect(fields: &Fields<'_>) -> Parsed<Collect> {
                 return inner
                     .refuse("confirm", "is only for the types date, time, amount, phone, email and pincode");
             }
+            let secret = inner.flag("secret")?;
+            if secret && !kind.may_be_secret() {
+                return inner.refuse("secret", "is only for the types text and number");
+            }
             Field {
                 key: inner.id("key")?.unwrap_or_default(),
                 label: inner.line("label", MAX_LINE)?.unwrap_or_default(),
                 kind,
                 choices: inner.texts("choices", MAX_LINE)?,
                 confirm,
+                secret,
             }
         }
     };
@@ -504,6 +509,9 @@ fn collect_json(to: &mut Writer, collect: &Collect) {
     }
     if collect.field.confirm {
         field.put("confirm", true);
+    }
+    if collect.field.secret {
+        field.put("secret", true);
     }
     to.text("text", &collect.text);
     to.put("field", field.done());

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::channel::Channel;
-use super::graph::{FieldKind, TransferMode};
+use super::graph::{FieldKind, Flow, NodeKind, TransferMode};
 use super::phrases::Phrases;
 
 /// ConversationSettings of a conversation that are not part of its flow.
@@ -22,6 +22,9 @@ pub struct ConversationSettings {
     pub max_silences: u32,
     /// Model failures in a row before the conversation ends, at least 1.
     pub max_model_failures: u32,
+    /// Whether card numbers, OTPs and their like are taken out of what is kept ([`redaction`](super::redaction)).
+    #[serde(default)]
+    pub redact: bool,
 }
 
 /// The language of a conversation that was stored without one.
@@ -38,6 +41,7 @@ impl ConversationSettings {
             phrases: Phrases::of(language),
             max_silences: 3,
             max_model_failures: 2,
+            redact: false,
         }
     }
 }
@@ -136,6 +140,11 @@ pub enum Input {
     /// A person has taken over: the conversation with the agent is over.
     TransferDone {
         /// The request that it answers.
+        request: u64,
+    },
+    /// The secret answers that an [`Output::CallTool`] needs are gone: the process that had them ended.
+    SecretsGone {
+        /// The request that cannot be made.
         request: u64,
     },
     /// Nobody could be reached, or the person handed back.
@@ -248,6 +257,8 @@ pub enum Output {
         /// It speaks first: the customer has said nothing in this node yet.
         opening: bool,
     },
+    /// Call a tool. Secret answers are not in the arguments: [`Conversation::revealed`](super::Conversation::revealed)
+    /// puts them in.
     CallTool {
         request: u64,
         node_id: String,
@@ -376,6 +387,12 @@ impl State {
             | Phase::Closing
             | Phase::Over => None,
         }
+    }
+
+    /// Whether the answer to a secret question is awaited in this flow.
+    pub fn awaits_secret(&self, flow: &Flow) -> bool {
+        let Phase::Collect { node, .. } = &self.phase else { return false };
+        matches!(flow.node(node).map(|node| &node.kind), Some(NodeKind::Collect(collect)) if collect.field.secret)
     }
 
     /// The captured fields so far, in the order they were captured.

@@ -15,6 +15,7 @@ pub mod flow;
 pub mod providers_answers;
 pub mod queries;
 pub mod records;
+pub mod redaction;
 pub mod sip;
 pub mod sound;
 pub mod speech;
@@ -29,6 +30,7 @@ pub const TARGETS: &[Target] = &[
     ("ids_and_times", text::ids_and_times),
     ("webhook_url", text::webhook_url),
     ("speech", speech::words),
+    ("redaction", redaction::conversation),
     ("body", bodies::text),
     ("body_by_schema", bodies::by_schema),
     ("records", records::body),

@@ -28,6 +28,8 @@ row! {
         pronunciations: Json,
         /// Why it calls, said to assistants that screen calls; empty for none.
         call_reason: String,
+        /// Whether what must not be kept is taken out of its conversations; `None`: as its vertical has it.
+        redact: Option<bool>,
         /// Whether it is published.
         status: Status,
         /// Whether it speaks or writes.
@@ -123,6 +125,7 @@ pub fn update_settings(tx: &mut TenantTx, row: &AgentRow) -> Result<(), DbError>
             speakable: row.speakable,
             pronunciations: &row.pronunciations,
             call_reason: &row.call_reason,
+            redact: row.redact,
             system_prompt: &row.system_prompt,
             workflow_template: &row.workflow_template,
             vertical: &row.vertical,

@@ -233,6 +233,13 @@ pub fn place_of(tx: &mut TenantTx, message: Id<ChannelMessage>) -> Result<Option
     tx.one(sql, params![message])
 }
 
+/// Puts another text in the place of what the customer wrote, in the message at this place of a chat.
+pub fn rewrite(tx: &mut TenantTx, chat: Id<Chat>, seq: i64, text: &str) -> Result<(), DbError> {
+    let sql = "update channel_messages set words = ?4, content = null where workspace = ?1 and direction = 'inbound' and id = \
+        (select message from channel_chat_messages where workspace = ?1 and chat = ?2 and seq = ?3)";
+    tx.later(sql, params![chat, seq, text])
+}
+
 /// The messages of a chat that the channel did not deliver, by their places in it.
 pub fn failed_in(tx: &mut TenantTx, chat: Id<Chat>) -> Result<Vec<i64>, DbError> {
     let sql = "select c.seq from channel_chat_messages c join channel_messages m on m.workspace = c.workspace and m.id = c.message

@@ -37,6 +37,10 @@ row! {
         /// The flow that it runs.
         flow: String,
         language: String,
+        /// Whether what must not be kept is taken out of its messages.
+        redact: bool,
+        /// Whether the next message of the customer answers a secret question.
+        awaits_secret: bool,
         /// Messages so far: the number of the newest one.
         messages: i64,
         customer_messages: i64,
@@ -176,6 +180,7 @@ pub fn save(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, DbError> {
             customer_messages: row.customer_messages,
             characters: row.characters,
             heard: row.heard,
+            awaits_secret: row.awaits_secret,
             turn: row.turn,
             turn_kind: row.turn_kind,
             turn_attempt: row.turn_attempt,
@@ -212,8 +217,8 @@ pub fn save(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, DbError> {
 /// for one that waited for people. The caller holds the row.
 pub fn admit(tx: &mut Tx<'_>, row: &ChatRow) -> Result<(), DbError> {
     tx.later(
-        "update chats set price = ?3, flow = ?4, language = ?5 where workspace = ?1 and id = ?2",
-        params![row.workspace, row.id, row.price, row.flow.as_str(), row.language.as_str()],
+        "update chats set price = ?3, flow = ?4, language = ?5, redact = ?6 where workspace = ?1 and id = ?2",
+        params![row.workspace, row.id, row.price, row.flow.as_str(), row.language.as_str(), row.redact],
     )
 }
 

@@ -21,7 +21,7 @@ mod speaking;
 mod work;
 
 pub use call::hold;
-pub use ear::{Hearing, HearingSettings, Recorder, Recording, Recordings, hearing};
+pub use ear::{Hearing, HearingSettings, Recorder, Recording, Recordings, Silent, hearing};
 pub use order::{Amd, Command, Held, Order, Speech};
 pub use phrases::CallPhrases;
 pub use services::{CallServices, TransferFailure, TransferOrder};

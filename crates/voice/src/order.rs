@@ -33,6 +33,9 @@ pub struct Order {
     pub language: String,
     /// An id of `GET /v1/voices`; empty for the default one.
     pub voice: String,
+    /// Whether card numbers, OTPs and their like are taken out of the transcript, of what the model is shown, and of
+    /// the recording.
+    pub redact: bool,
     /// How texts are prepared for the voice.
     pub speakable: Speakable,
     /// The agent's `allowedTransferNumbers` (`+91…`): no other number is rung. If empty, the numbers that its
@@ -73,6 +76,7 @@ impl Order {
             workspace: None,
             flow,
             variables,
+            redact: false,
             speakable: Speakable::new(&language, true, Pronunciations::default()),
             language,
             voice: voice.into(),

@@ -25,6 +25,8 @@ pub struct Talk {
     pub language: String,
     /// Voice id; empty for the default one.
     pub voice: String,
+    /// Whether what must not be kept is taken out of the conversation.
+    pub redact: bool,
     /// How the agent's texts are prepared for its voice.
     pub speakable: Speakable,
     /// Numbers that the agent may transfer to, `+91…`.
@@ -67,6 +69,12 @@ impl Talk {
             _ => false,
         };
         self.flow.nodes.iter().any(|node| presses(&node.kind))
+    }
+
+    /// Whether parts of the recording must not be kept: it is redacted, or the flow has secret questions.
+    pub fn hides_sound(&self) -> bool {
+        let secret = |kind: &NodeKind| matches!(kind, NodeKind::Collect(collect) if collect.field.secret);
+        self.redact || self.flow.nodes.iter().any(|node| secret(&node.kind))
     }
 
     /// Whether any step of the flow may answer from the agent's knowledge base.
@@ -113,6 +121,7 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 own_number,
                 called,
                 introduction,
+                redact: crate::agents::redacts(&agent),
                 agent: agent.id,
                 flow: agent::flow(tx, Some(&agent))?,
                 allowed_numbers: numbers.collect(),

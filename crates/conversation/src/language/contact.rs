@@ -98,6 +98,14 @@ fn pieces_of(written: &Written) -> HashMap<String, Piece> {
     table
 }
 
+/// The names of letters in every language, folded by [`fold::letters`], of one word each.
+pub fn letter_names() -> impl Iterator<Item = (String, char)> {
+    TABLES.values().flatten().filter_map(|(name, piece)| match piece {
+        Piece::Letter(letter) if !name.contains(' ') && !name.is_empty() => Some((name.clone(), *letter)),
+        _ => None,
+    })
+}
+
 fn tables(language: &str) -> Vec<&'static HashMap<String, Piece>> {
     let mut codes = vec![language, "en", "hi"];
     codes.dedup();

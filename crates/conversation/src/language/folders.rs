@@ -61,6 +61,7 @@ mod tests {
             hear(FieldKind::Email);
             Speakable::new("en", true, Pronunciations::default()).prepare("2");
             opt_out("two", "en");
+            crate::redaction::text("two", "en");
             assert!(STOP_WORDS.stop.has("stop"));
             machine("two");
         }
@@ -81,6 +82,7 @@ mod tests {
                 "stopwords.toml",
                 "dates.toml",
                 "contacts.toml",
+                "secrets.toml",
                 "speaking.toml",
             ] {
                 assert_eq!(read.get(&(code.clone(), name.to_owned())), Some(&1), "{code}/{name}");

@@ -3,6 +3,8 @@
 //! Nothing is guessed. A word that the tables do not know beside a number, a second number, a unit of time, a
 //! range or an `or` leaves the question open, and it is asked again.
 
+use std::sync::Arc;
+
 use unicode_normalization::UnicodeNormalization;
 
 use super::fold;
@@ -111,6 +113,28 @@ pub fn known(word: &str, language: &str) -> Option<Meaning> {
         Item::Refuses => Some(Meaning::Refuses),
         Item::Corrects => Some(Meaning::Corrects),
         Item::Unknown => None,
+    }
+}
+
+/// The tokens of a word (folded by [`fold::letters`]) that the language lists as a number.
+pub fn exact_tokens(folded: &str, code: &str) -> Option<Arc<[Token]>> {
+    match table(code)?.exact(folded)? {
+        Meaning::Number(tokens) => Some(tokens.clone()),
+        Meaning::Carrier { .. } | Meaning::Refuses | Meaning::Corrects => None,
+    }
+}
+
+/// The tokens of a word that is a number of the language or sounds like one; an English one in an Indian script, too.
+/// `plain` is the word in lower case, `folded` its [`fold::letters`].
+pub fn tokens_of(folded: &str, plain: &str, code: &str) -> Option<Arc<[Token]>> {
+    let own = table(code)?;
+    let found = own.exact(folded).or_else(|| match fold::native(plain) {
+        true => table("en")?.english(plain),
+        false => own.sounding(folded),
+    });
+    match found? {
+        Meaning::Number(tokens) => Some(tokens.clone()),
+        Meaning::Carrier { .. } | Meaning::Refuses | Meaning::Corrects => None,
     }
 }
 

@@ -12,6 +12,7 @@ use voice::{Recordings, Speech};
 use super::carriers::Carriers;
 use super::sandbox::{self, Phones};
 use super::{Lines, inbound};
+use crate::app::recordings;
 use crate::config::{Carrier as Kind, Config};
 use crate::sip_trunks::SipTrunks;
 use crate::speech::Offline;
@@ -27,6 +28,7 @@ impl Lines {
         speech: Speech,
         offline: &Offline,
     ) -> Result<Option<Arc<Self>>, String> {
+        recordings::drop_unredacted(config).map_err(|why| format!("data: recordings of before: {why}"))?;
         match config.telephony.carrier {
             Kind::None => Ok(None),
             Kind::Sandbox if config.manual_clock || config.telephony.sandbox_lines == 0 => Ok(None),

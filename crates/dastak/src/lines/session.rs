@@ -165,9 +165,12 @@ impl Meeting {
 
     /// Opens the recording.
     fn begin(lines: &Lines, app: &App, tenant: Tenant, id: Id<Call>, talk: calls::Talk) -> (Self, ForkedEar) {
-        let opened = if talk.record { recorder(lines, app, id) } else { None };
+        let hidden = talk.hides_sound();
+        let opened = if talk.record { recorder(lines, app, id, hidden) } else { None };
         let (recorder, uploading) = opened.map_or((None, None), |(recorder, file)| {
-            (Some(recorder), recording_uploads::begin(app, tenant, id, file))
+            // What is sent while the call lasts cannot become silence afterwards.
+            let uploading = if hidden { None } else { recording_uploads::begin(app, tenant, id, file) };
+            (Some(recorder), uploading)
         });
         let (ear, hearing) = voice::hearing(&HearingSettings::default(), recorder);
         let fork = Fork::default();
@@ -176,16 +179,25 @@ impl Meeting {
     }
 }
 
-/// A call without a recording goes on all the same.
+/// A call without a recording goes on all the same. Parts of a `hidden` one become silence at its end.
 fn recorder(
     lines: &Lines,
     app: &App,
     id: Id<Call>,
+    hidden: bool,
 ) -> Option<((voice::Recorder, voice::Recording), PathBuf)> {
     let folder = recordings::spool(&app.config);
     let file = folder.join(format!("{id}.wav"));
     let made = std::fs::create_dir_all(&folder).map_err(|why| why.to_string());
-    let opened = made.and_then(|()| lines.recordings.open(&file)).map(|opened| (opened, file));
+    let open = || {
+        if !hidden {
+            return lines.recordings.open(&file);
+        }
+        let folder = recordings::unredacted(&app.config);
+        std::fs::create_dir_all(&folder).map_err(|why| why.to_string())?;
+        lines.recordings.open_unredacted(&folder.join(format!("{id}.wav")), &file)
+    };
+    let opened = made.and_then(|()| open()).map(|opened| (opened, file.clone()));
     opened.map_err(|why| tracing::error!(call = %id, %why, "a call is not recorded: no file")).ok()
 }
 
@@ -315,6 +327,7 @@ impl Session {
             allowed_numbers: talk.allowed_numbers,
             amd,
             speakable: talk.speakable,
+            redact: talk.redact,
             max_duration: settings.max_duration,
             silence: settings.silence_prompt,
             filler_after: settings.filler_after.unwrap_or(Duration::MAX),

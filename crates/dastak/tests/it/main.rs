@@ -107,6 +107,7 @@ mod pushes;
 mod receiver;
 mod recording_uploads;
 mod recording_uploads_nodes;
+mod redaction;
 mod scheduled_call_tries;
 mod scheduled_calls;
 mod shows;

@@ -92,6 +92,7 @@ migrations! {
     50 "numbers_anywhere" => online,
     51 "carriers" => online,
     52 "spoken_forms" => online,
+    9020 "redaction" => online,
     9030 "who_answers" => online,
 }
 

@@ -62,8 +62,11 @@ impl Call {
                         },
                     );
                 }
-                Output::CallTool { request, tool_id, arguments, .. } => {
-                    self.call_tool(request, tool_id, arguments)
+                Output::CallTool { request, node_id, tool_id, arguments } => {
+                    match self.conversation.revealed(&node_id, arguments) {
+                        Some(arguments) => self.call_tool(request, tool_id, arguments),
+                        None => self.step(Input::SecretsGone { request }),
+                    }
                 }
                 Output::Transfer { request, numbers, mode, .. } => {
                     self.bring_in(request, numbers, mode, false)

@@ -1,6 +1,7 @@
 //! The customer's side: speech, transcripts, barge-in, DTMF, opt-out requests, answering machines.
 
 use domain::call::{EndCause, Fact};
+use domain::conversation::redaction::{self, SECRET};
 use domain::conversation::{Input, Phrases, Role};
 use domain::ports::{Heard, ProviderError};
 use domain::speech::{self, Machine};
@@ -146,7 +147,7 @@ impl Call {
         if self.barge_in.active() && !speech::backchannel(text, &self.order.language) {
             self.interrupt();
         }
-        self.services.said_so_far(format!("{} {text}", self.customer.words()).trim());
+        self.look_up(&format!("{} {text}", self.customer.words()));
         self.look();
     }
 
@@ -170,7 +171,7 @@ impl Call {
             return;
         }
         if self.customer.has_words() {
-            self.services.said_so_far(&self.customer.words());
+            self.look_up(&self.customer.words());
             self.barge_in.noise_over();
             self.floor.understood();
         } else if self.customer.speaking() && !self.customer.words_owed() {
@@ -182,6 +183,25 @@ impl Call {
             self.interrupt();
         }
         self.look();
+    }
+
+    /// Prepares for what the customer is saying, unless it is an answer that must not be kept.
+    fn look_up(&self, words: &str) {
+        if self.conversation.awaits_secret() {
+            return;
+        }
+        match self.order.redact {
+            true => self.services.said_so_far(redaction::text(words.trim(), &self.order.language).trim()),
+            false => self.services.said_so_far(words.trim()),
+        }
+    }
+
+    /// Adds words of the customer to the transcript, as far as they may be kept.
+    pub(super) fn keep(&mut self, words: String, began: u64, ended: u64) {
+        match self.conversation.keepable(&words) {
+            Some(kept) => self.transcript.hidden(kept, began, ended),
+            None => self.transcript.customer(words, began, ended),
+        }
     }
 
     /// Whether the words during the agent's speech are only a backchannel.
@@ -301,7 +321,7 @@ impl Call {
         self.resume();
         self.waits.take_abandoned();
         let turn = self.customer.end();
-        self.transcript.customer(turn.words.clone(), turn.began, turn.ended);
+        self.keep(turn.words.clone(), turn.began, turn.ended);
         self.floor.restart_silence(now);
         self.floor.take();
         self.waits.refill();
@@ -371,7 +391,7 @@ impl Call {
             if key == '#' {
                 self.keys_are_a_turn();
             } else {
-                self.keys.press(key, now);
+                self.keys.press(key, now, self.conversation.awaits_secret());
             }
         }
         self.keys.stop_waiting();
@@ -381,9 +401,13 @@ impl Call {
     /// The keys that were pressed so far are a turn.
     pub(super) fn keys_are_a_turn(&mut self) {
         let now = self.now();
-        if let Some(Keyed { keys, began, ended }) = self.keys.take(now) {
+        if let Some(Keyed { keys, began, ended, secret }) = self.keys.take(now) {
             self.reactions.begin(ended, None, now);
-            self.transcript.customer(keys, began, ended);
+            if secret {
+                self.transcript.hidden(SECRET.to_owned(), began, ended);
+            } else {
+                self.keep(keys, began, ended);
+            }
             self.waits.refill();
         }
     }

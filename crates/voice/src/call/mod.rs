@@ -124,9 +124,11 @@ async fn finish(mut call: Call, recording: Option<Recording>) -> Held {
     if dropped > 0 {
         tracing::warn!(dropped, "a conversation did not keep up with its line");
     }
+    call.transcript.sort();
+    let silent = call.transcript.silent();
     let (mut report, end) = call.into_report();
     if let Some(recording) = recording {
-        report.recording = tokio::time::timeout(LAST_SECOND, recording.finished()).await.ok().flatten();
+        report.recording = tokio::time::timeout(LAST_SECOND, recording.finished(silent)).await.ok().flatten();
     }
     Held { report, end }
 }
@@ -219,7 +221,7 @@ impl Call {
             floor: Floor::new(order.silence, now),
             waits: Waits::new(order.filler_after),
             reactions: Reactions::default(),
-            transcript: Transcript::new(now),
+            transcript: Transcript::new(now, order.redact.then(|| order.language.clone())),
             outcome: None,
             opted_out: false,
             wish: false,
@@ -237,7 +239,10 @@ impl Call {
 
     /// The conversation before its first step.
     fn begin(order: &Order) -> Conversation {
-        let settings = ConversationSettings::of(Channel::Call, &order.language);
+        let settings = ConversationSettings {
+            redact: order.redact,
+            ..ConversationSettings::of(Channel::Call, &order.language)
+        };
         Conversation::new(Arc::clone(&order.flow), order.variables.clone(), settings)
     }
 
@@ -434,12 +439,12 @@ impl Call {
     fn keep_words(&mut self) {
         if self.customer.has_words() {
             let turn = self.customer.end();
-            self.transcript.customer(turn.words, turn.began, turn.ended);
+            self.keep(turn.words, turn.began, turn.ended);
         }
     }
 
-    fn into_report(mut self) -> (Report, Fact) {
-        self.transcript.sort();
+    /// The turns are sorted.
+    fn into_report(self) -> (Report, Fact) {
         let end = self.over.unwrap_or(Fact::Ended(EndCause::Error));
         let report = Report {
             latency: self.reactions.into_latency(&self.transcript),

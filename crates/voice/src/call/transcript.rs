@@ -2,45 +2,92 @@
 
 use domain::call::TimedTurn;
 use domain::conversation::Role;
+use domain::conversation::redaction::{self, LOOKED_BACK};
 
 use super::clock::since;
+use crate::ear::Silent;
 use crate::speaking::Spoken;
 
 /// A turn, and the utterance it was when the agent's.
 struct Entry {
     utterance: Option<u64>,
     turn: TimedTurn,
+    /// Something in it must not be kept.
+    silent: bool,
 }
 
 /// Turns as far as the call has gone.
 pub(crate) struct Transcript {
     /// Time of the line at the answer.
     origin: u64,
+    /// The language in which what must not be kept is looked for, if it is.
+    redact: Option<String>,
     entries: Vec<Entry>,
 }
 
 impl Transcript {
-    /// Begins at this time of the line.
-    pub fn new(origin: u64) -> Self {
-        Self { origin, entries: Vec::new() }
+    /// Begins at this time of the line. With a language, what must not be kept is taken out.
+    pub fn new(origin: u64, redact: Option<String>) -> Self {
+        Self { origin, redact, entries: Vec::new() }
     }
 
     /// Adds what was heard of an utterance, if anything was.
     pub fn agent(&mut self, spoken: Spoken) {
         if let (Some(started), false) = (spoken.started_at, spoken.heard.is_empty()) {
-            self.add(Some(spoken.id), Role::Agent, spoken.heard, started, spoken.ended_at);
+            self.add(Some(spoken.id), Role::Agent, spoken.heard, started, spoken.ended_at, false);
         }
     }
 
     /// Adds words or keys of the customer, with the times of the line at which they began and ended.
     pub fn customer(&mut self, text: String, began: u64, ended: u64) {
-        self.add(None, Role::Customer, text, began, ended);
+        self.add(None, Role::Customer, text, began, ended, false);
     }
 
-    fn add(&mut self, utterance: Option<u64>, role: Role, text: String, began: u64, ended: u64) {
+    /// Adds what may be kept of words or keys of the customer that may not be kept as they are.
+    pub fn hidden(&mut self, kept: String, began: u64, ended: u64) {
+        self.add(None, Role::Customer, kept, began, ended, true);
+    }
+
+    fn add(
+        &mut self,
+        utterance: Option<u64>,
+        role: Role,
+        text: String,
+        began: u64,
+        ended: u64,
+        silent: bool,
+    ) {
         let after = |at: u64| since(at, self.origin);
         let turn = TimedTurn { role, text, start_ms: after(began), end_ms: after(ended.max(began)) };
-        self.entries.push(Entry { utterance, turn });
+        self.entries.push(Entry { utterance, turn, silent });
+        self.redact_from(self.entries.len().saturating_sub(LOOKED_BACK + 1));
+    }
+
+    /// Takes out of these turns what must not be kept.
+    fn redact_from(&mut self, first: usize) {
+        let Some(language) = &self.redact else { return };
+        let newest = self.entries.get(first..).unwrap_or_default();
+        let turns: Vec<(Role, &str)> =
+            newest.iter().map(|entry| (entry.turn.role, entry.turn.text.as_str())).collect();
+        for (at, text) in redaction::turns(&turns, language) {
+            if let Some(entry) = self.entries.get_mut(first + at) {
+                entry.turn.text = text;
+                entry.silent = true;
+            }
+        }
+    }
+
+    /// The parts of the line's time in which something was said that must not be kept.
+    pub fn silent(&self) -> Vec<Silent> {
+        let at = |ms: i64| u64::try_from(ms).unwrap_or(0) + self.origin;
+        let parts = self.entries.iter().filter(|entry| entry.silent).map(|entry| &entry.turn);
+        parts
+            .map(|turn| Silent {
+                customer: turn.role == Role::Customer,
+                from_ms: at(turn.start_ms),
+                to_ms: at(turn.end_ms),
+            })
+            .collect()
     }
 
     /// Turns so far.
@@ -63,6 +110,7 @@ impl Transcript {
     /// Sorts the turns by their beginning. What comes after looks them up by their place.
     pub fn sort(&mut self) {
         self.entries.sort_by_key(|entry| entry.turn.start_ms);
+        self.redact_from(0);
     }
 
     /// The place of an utterance among the turns.

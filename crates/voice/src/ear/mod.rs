@@ -14,7 +14,7 @@ use domain::ports::{Ear, FRAME, Frame, Listening, Tick};
 use tokio::sync::mpsc;
 
 use activity::{Activity, Change};
-pub use recorder::{Recorder, Recording, Recordings};
+pub use recorder::{Recorder, Recording, Recordings, Silent};
 
 /// Capacity of the queue of events; further ones are dropped. If the queue is full, the conversation has been stuck for
 /// long.

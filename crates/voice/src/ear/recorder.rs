@@ -4,9 +4,12 @@
 //! files. When the disk is too slow, the missed seconds become silence, so both sides stay in sync. When it is full,
 //! the recording ends there and the call goes on. The sizes in the header are written every second, so that a crash
 //! leaves a valid file.
+//!
+//! A recording of which parts must not be kept is written beside where it belongs, and moved there when these parts are
+//! silence.
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,9 +29,36 @@ const WAITING: usize = 2048;
 const WAITING_OF_ONE: usize = 10;
 
 enum Job {
-    Sound { file: Arc<Open>, missed: usize, samples: Vec<i16> },
-    Close { file: Arc<Open>, missed: usize, told: oneshot::Sender<Option<RecordedFile>> },
+    Sound {
+        file: Arc<Open>,
+        missed: usize,
+        samples: Vec<i16>,
+    },
+    Close {
+        file: Arc<Open>,
+        missed: usize,
+        told: oneshot::Sender<Option<RecordedFile>>,
+    },
+    Silence {
+        file: RecordedFile,
+        to: PathBuf,
+        parts: Vec<Silent>,
+        told: oneshot::Sender<Option<RecordedFile>>,
+    },
 }
+
+/// A part of a recording that becomes silence on one side. Times are of the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Silent {
+    /// The customer's side; else the agent's.
+    pub customer: bool,
+    pub from_ms: u64,
+    pub to_ms: u64,
+}
+
+/// What becomes silence before and after a part, milliseconds: speech is detected a little late, and a turn's end is
+/// where its last sound was heard.
+const MARGIN_MS: u64 = 600;
 
 struct Open {
     path: PathBuf,
@@ -58,6 +88,19 @@ impl Recordings {
     /// # Errors
     /// When the file cannot be made.
     pub fn open(&self, path: &Path) -> Result<(Recorder, Recording), String> {
+        self.open_at(path, None)
+    }
+
+    /// Begins a recording in the file `unredacted`. When it is finished and what must not be kept is silence, it is
+    /// moved to `path`; before that nothing is there.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub fn open_unredacted(&self, unredacted: &Path, path: &Path) -> Result<(Recorder, Recording), String> {
+        self.open_at(unredacted, Some(path.to_owned()))
+    }
+
+    fn open_at(&self, path: &Path, to: Option<PathBuf>) -> Result<(Recorder, Recording), String> {
         let spec = hound::WavSpec {
             channels: 2,
             sample_rate: SAMPLE_RATE,
@@ -78,7 +121,7 @@ impl Recordings {
             missed: 0,
             told: Some(told),
         };
-        Ok((recorder, Recording { closed }))
+        Ok((recorder, Recording { closed, to, jobs: self.jobs.clone() }))
     }
 }
 
@@ -138,12 +181,20 @@ impl Drop for Recorder {
 /// The conversation's end of a recording.
 pub struct Recording {
     closed: oneshot::Receiver<Option<RecordedFile>>,
+    /// Where it belongs, if parts of it must not be kept.
+    to: Option<PathBuf>,
+    jobs: SyncSender<Job>,
 }
 
 impl Recording {
-    /// Waits until the file is complete. None if nothing could be written, or the writer is gone.
-    pub async fn finished(self) -> Option<RecordedFile> {
-        self.closed.await.ok().flatten()
+    /// Waits until the file is complete, and `parts` are silence in a recording that was opened for that. None if nothing
+    /// could be written, or the writer is gone.
+    pub async fn finished(self, parts: Vec<Silent>) -> Option<RecordedFile> {
+        let file = self.closed.await.ok().flatten()?;
+        let Some(to) = self.to else { return Some(file) };
+        let (told, done) = oneshot::channel();
+        self.jobs.try_send(Job::Silence { file, to, parts, told }).ok()?;
+        done.await.ok().flatten()
     }
 }
 
@@ -160,6 +211,11 @@ fn write(work: &Receiver<Job>) {
                     *writer = None;
                 }
             }
+            Job::Silence { file, to, parts, told } => {
+                if told.send(silence(&file, &to, &parts)).is_err() {
+                    tracing::debug!("nobody waits for a recording any more");
+                }
+            }
             Job::Close { file, missed, told } => {
                 let writer = file.writer.lock().ok().and_then(|mut writer| writer.take());
                 let closed = writer.and_then(|mut writer| {
@@ -173,6 +229,46 @@ fn write(work: &Receiver<Job>) {
             }
         }
     }
+}
+
+/// Makes the parts silence and moves the file to where it belongs. If that fails there is no recording.
+fn silence(file: &RecordedFile, to: &Path, parts: &[Silent]) -> Option<RecordedFile> {
+    let done = silenced(Path::new(&file.path), parts).and_then(|()| std::fs::rename(&file.path, to));
+    match done {
+        Ok(()) => Some(RecordedFile { path: to.to_string_lossy().into_owned(), ..file.clone() }),
+        Err(error) => {
+            tracing::warn!(%error, "a recording is lost: parts of it must not be kept and could not be made silence");
+            drop(std::fs::remove_file(&file.path));
+            None
+        }
+    }
+}
+
+/// Bytes before the sound, and of a millisecond of both channels.
+const HEAD: u64 = 44;
+const MILLISECOND: u64 = SAMPLE_RATE as u64 / 1000 * 4;
+
+fn silenced(path: &Path, parts: &[Silent]) -> std::io::Result<()> {
+    let mut file = File::options().read(true).write(true).open(path)?;
+    let length = file.metadata()?.len();
+    for part in parts {
+        let from = HEAD + part.from_ms.saturating_sub(MARGIN_MS) * MILLISECOND;
+        let to = (HEAD + (part.to_ms + MARGIN_MS) * MILLISECOND).min(length);
+        let mut at = from;
+        while at < to {
+            let mut sound = vec![0; usize::try_from((to - at).min(64 * 1024)).unwrap_or(0)];
+            file.seek(SeekFrom::Start(at))?;
+            file.read_exact(&mut sound)?;
+            for samples in sound.chunks_mut(4) {
+                let side = if part.customer { samples.get_mut(..2) } else { samples.get_mut(2..) };
+                side.into_iter().flatten().for_each(|byte| *byte = 0);
+            }
+            file.seek(SeekFrom::Start(at))?;
+            file.write_all(&sound)?;
+            at += sound.len() as u64;
+        }
+    }
+    file.sync_data()
 }
 
 fn append(

@@ -15,6 +15,7 @@ mod machines;
 mod offline;
 mod recording;
 mod screeners;
+mod secrets;
 mod step;
 mod trouble;
 mod turns;
