@@ -1,6 +1,7 @@
 //! Agents, their flows and voices (docs/contract/agents.md, docs/contract/flows.md).
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use domain::agent::{Channel, Status};
 use domain::call::Direction;
@@ -108,6 +109,34 @@ pub struct AgentDetail {
     /// Whether card numbers, CVVs, OTPs, Aadhaar and PAN numbers and account numbers are taken out of what is kept of its
     /// conversations.
     pub redact: bool,
+    /// Languages that it speaks: its own, and those that it follows the customer into.
+    #[schemars(with = "Vec<LanguageCode>")]
+    pub languages: Vec<String>,
+    /// Voices by language; `voice` speaks the others.
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub voices: Value,
+    /// The providers that its conversations prefer.
+    #[schemars(with = "AgentModels")]
+    pub models: Value,
+}
+
+/// The providers that the conversations of an agent prefer, by the names of `GET /v1/voices`. One that fails is
+/// replaced by the others.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentModels {
+    /// Speech recognition on calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub recogniser: Option<String>,
+    /// Speech output on calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub synthesiser: Option<String>,
+    /// The language model, on calls and in chats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub language_model: Option<String>,
 }
 
 /// Words that a voice says in another way than they are written.
@@ -196,6 +225,16 @@ pub struct AgentSettings {
     /// Whether card numbers, CVVs, OTPs, Aadhaar and PAN numbers and account numbers are taken out of what is kept of its
     /// conversations. On by default for every vertical but `general`.
     pub redact: Option<bool>,
+    /// Languages that it speaks. When the customer surely speaks one of them in a turn, the conversation goes on in it;
+    /// the agent's own is always among them.
+    #[schemars(with = "Option<Vec<LanguageCode>>", length(max = 11), extend("default" = []))]
+    pub languages: Option<Vec<String>>,
+    /// Ids of `/v1/voices` by language; `voice` speaks the others.
+    #[schemars(extend("default" = {}, "maxProperties" = 11, "x-maxBytes" = 2048))]
+    pub voices: Option<BTreeMap<String, String>>,
+    /// The providers that its conversations prefer.
+    #[schemars(extend("default" = {}))]
+    pub models: Option<AgentModels>,
     /// Knowledge base; null for none.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(min = 1, max = 64), extend("x-nullable" = true, "default" = null))]
@@ -305,6 +344,20 @@ pub struct Voices {
     pub default_voice: String,
     /// Languages.
     pub languages: Vec<Language>,
+    /// What agents name in `models`.
+    pub models: KnownModels,
+}
+
+/// The providers of this installation that agents can prefer, in its own order.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct KnownModels {
+    /// Speech recognition.
+    pub recognisers: Vec<String>,
+    /// Speech output.
+    pub synthesisers: Vec<String>,
+    /// Language models.
+    pub language_models: Vec<String>,
 }
 
 /// Body of `POST /v1/agents`.

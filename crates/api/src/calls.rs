@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::agents::LanguageCode;
 use crate::error_codes as codes;
 use crate::operation::Method::{GET, POST};
 use crate::operation::{Idempotency, Operation, RateClass, operation};
@@ -153,6 +154,10 @@ pub struct CallTurn {
     pub role: Speaker,
     /// What was said.
     pub text: String,
+    /// The language in which the conversation goes on because of this turn; absent where it does not change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<LanguageCode>")]
+    pub language: Option<String>,
 }
 
 /// The transcript of a recording.

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::agents::LanguageCode;
 use crate::error_codes::{
     AGENT_OFFLINE, AGENT_UNAVAILABLE, BRAIN_UNAVAILABLE, CHAT_NOT_ENABLED, CONFLICT, FEATURE_DISABLED,
     HANDBACK_AGENT, HANDBACK_AGENTS, HANDBACK_BRAIN, HANDBACK_CHANNEL, HANDBACK_FEATURE, HANDBACK_OFFLINE,
@@ -77,6 +78,10 @@ pub struct ChatMessage {
     /// Stands there, as `true`, when the messaging channel did not deliver it: nobody got these words.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
+    /// The language in which the conversation goes on because of it; absent where it does not change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<LanguageCode>")]
+    pub language: Option<String>,
 }
 
 /// A chat session.

@@ -1,8 +1,10 @@
 //! Agents: their settings, publishing, locks, and whether one can place calls (docs/contract/agents.md).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use api::agents::{Agent as AgentSummary, AgentDetail, AgentSettings, Pronunciation};
+use api::agents::{
+    Agent as AgentSummary, AgentDetail, AgentModels, AgentSettings, KnownModels, LANGUAGES, Pronunciation,
+};
 use api::error_codes::{
     AGENT_IN_USE, AGENT_LOCKED, AGENT_NOT_CALL, AGENT_NOT_OUTBOUND, AGENT_NOT_PUBLISHED, AGENT_USES_FLOW,
     COMPLIANCE_PACK_INVALID, KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID,
@@ -14,7 +16,7 @@ use domain::ids::{Agent, Id};
 use domain::phone::Phone;
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 use store::agents::{self, AgentLine, AgentRow};
 use store::{TenantTx, knowledge, numbers};
 
@@ -24,9 +26,20 @@ use super::{App, Failure, access, compliance_packs, tools, voices};
 use super::published_flows::OwnFlow;
 pub use super::published_flows::{flow_readiness, published_flow, required_variables};
 
+/// The languages of an agent, its own first.
+pub fn languages_of(row: &AgentRow) -> Vec<String> {
+    let listed = row.languages.as_array().into_iter().flatten().filter_map(Value::as_str);
+    let others = listed.filter(|language| *language != row.language);
+    std::iter::once(row.language.as_str()).chain(others).map(str::to_owned).collect()
+}
+
 fn view(row: AgentRow) -> AgentDetail {
     let redact = redacts(&row);
+    let languages = languages_of(&row);
     AgentDetail {
+        languages,
+        voices: row.voices,
+        models: row.models,
         summary: AgentSummary {
             id: row.id,
             name: row.name,
@@ -125,6 +138,9 @@ fn blank(id: Id<Agent>, now: Timestamp, channel: Channel, direction: Direction) 
         name: String::new(),
         voice: String::new(),
         language: String::new(),
+        languages: json!([]),
+        voices: json!({}),
+        models: json!({}),
         speakable: true,
         pronunciations: json!([]),
         call_reason: String::new(),
@@ -183,11 +199,11 @@ pub async fn create(app: &App, tenant: Tenant, body: AgentSettings) -> Result<Ag
         (Channel::Call, given) => given.unwrap_or(Direction::Outbound),
     };
     let empty = blank(context.ids.make(), context.now, channel, direction);
-    let (voices, own) = (voices::ids(app), own_flow(&empty, &body)?);
+    let (known, own) = (Known::of(app), own_flow(&empty, &body)?);
     app.of(tenant)
         .tx(move |tx| {
             let mut row = empty.clone();
-            apply(tx, &mut row, &body, &voices)?;
+            apply(tx, &mut row, &body, &known)?;
             let own = if own.fits(&row) { own.clone() } else { OwnFlow::of(&row)? };
             row.draft_flow = own.store(tx, &context, row.id)?;
             row.published_flow.clone_from(&row.draft_flow);
@@ -205,7 +221,7 @@ pub async fn update(
     id: Id<Agent>,
     body: AgentSettings,
 ) -> Result<AgentDetail, Failure> {
-    let (context, voices) = (app.context(), voices::ids(app));
+    let (context, providers) = (app.context(), Known::of(app));
     let known = app.of(tenant).read(move |tx| find(tx, id)).await?;
     let own = own_flow(&known, &body)?;
     app.of(tenant)
@@ -223,7 +239,7 @@ pub async fn update(
                 }
             }
             let mut row = before.clone();
-            apply(tx, &mut row, &body, &voices)?;
+            apply(tx, &mut row, &body, &providers)?;
             if before.flow_edited && row.system_prompt != before.system_prompt {
                 return Err(Failure::plain(AGENT_USES_FLOW));
             }
@@ -239,13 +255,65 @@ pub async fn update(
         .await
 }
 
+/// What the installation has, by which settings are checked.
+struct Known {
+    voices: Vec<String>,
+    models: KnownModels,
+}
+
+impl Known {
+    fn of(app: &App) -> Self {
+        Self { voices: voices::ids(app), models: voices::models(app) }
+    }
+}
+
+/// The languages that the customer is followed into, each once.
+fn read_languages(given: &[String]) -> Result<Vec<&String>, Failure> {
+    for (index, code) in given.iter().enumerate() {
+        if given[..index].contains(code) {
+            return Err(Failure::field(&format!("languages[{index}]"), format!("is listed twice: {code}")));
+        }
+    }
+    Ok(given.iter().collect())
+}
+
+/// Voices by language. An empty one is left out: the agent's `voice` speaks that language.
+fn read_voices(
+    given: &BTreeMap<String, String>,
+    known: &[String],
+) -> Result<BTreeMap<String, String>, Failure> {
+    for (language, voice) in given {
+        let field = format!("voices.{language}");
+        if !LANGUAGES.iter().any(|(code, _)| code == language) {
+            return Err(Failure::field(&field, "is not a language that agents speak"));
+        }
+        if !voice.is_empty() && !known.contains(voice) {
+            return Err(Failure::field(
+                &field,
+                "must be an id of GET /v1/voices, or empty for the agent's voice",
+            ));
+        }
+    }
+    Ok(given.iter().filter(|(_, voice)| !voice.is_empty()).map(|(at, of)| (at.clone(), of.clone())).collect())
+}
+
+/// Providers that the installation has.
+fn read_models<'a>(given: &'a AgentModels, known: &KnownModels) -> Result<&'a AgentModels, Failure> {
+    for (field, named, list) in [
+        ("recogniser", &given.recogniser, &known.recognisers),
+        ("synthesiser", &given.synthesiser, &known.synthesisers),
+        ("languageModel", &given.language_model, &known.language_models),
+    ] {
+        if named.as_ref().is_some_and(|name| !list.contains(name)) {
+            let allowed = if list.is_empty() { "there is none".to_owned() } else { list.join(", ") };
+            return Err(Failure::field(&format!("models.{field}"), format!("must be one of: {allowed}")));
+        }
+    }
+    Ok(given)
+}
+
 /// Writes the given settings into the row, after checking each.
-fn apply(
-    tx: &mut TenantTx,
-    row: &mut AgentRow,
-    body: &AgentSettings,
-    voices: &[String],
-) -> Result<(), Failure> {
+fn apply(tx: &mut TenantTx, row: &mut AgentRow, body: &AgentSettings, known: &Known) -> Result<(), Failure> {
     fn set(field: &mut String, given: &Option<String>) {
         if let Some(given) = given {
             field.clone_from(given);
@@ -261,12 +329,21 @@ fn apply(
     if body
         .voice
         .as_deref()
-        .is_some_and(|voice| !voice.is_empty() && !voices.iter().any(|known| known == voice))
+        .is_some_and(|voice| !voice.is_empty() && !known.voices.iter().any(|known| known == voice))
     {
         return Err(Failure::field(
             "voice",
             "must be an id of GET /v1/voices, or empty for the default voice",
         ));
+    }
+    if let Some(given) = &body.languages {
+        row.languages = json!(read_languages(given)?);
+    }
+    if let Some(given) = &body.voices {
+        row.voices = json!(read_voices(given, &known.voices)?);
+    }
+    if let Some(given) = &body.models {
+        row.models = json!(read_models(given, &known.models)?);
     }
     if let Some(given) = &body.allowed_transfer_numbers {
         row.allowed_transfer_numbers = json!(read_transfer_numbers(given)?);

@@ -120,6 +120,7 @@ pub fn emit(
         duration_seconds: progress.talk_ms.map(talk_seconds),
         end_cause: progress.end_cause.clone(),
         outcome: row.outcome.clone(),
+        language: row.language.clone(),
         metadata: row.metadata.clone(),
     });
     let (agent, contact) = (row.agent.map(|id| id.to_string()), row.contact.map(|id| id.to_string()));

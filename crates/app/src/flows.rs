@@ -25,7 +25,13 @@ fn is_transfer_number(number: &str) -> bool {
 }
 
 fn issues(row: &AgentRow, tool_ids: &BTreeSet<String>, flow: &Flow) -> Vec<Issue> {
-    conversation::check(flow, &CheckFacts { channel: row.channel, tool_ids, is_indian: is_transfer_number })
+    let mut languages = super::agents::languages_of(row);
+    if languages.len() == 1 {
+        languages.clear();
+    }
+    let facts =
+        CheckFacts { channel: row.channel, languages: &languages, tool_ids, is_indian: is_transfer_number };
+    conversation::check(flow, &facts)
 }
 
 /// Draft, published flow, and the issues of the draft.

@@ -1,7 +1,7 @@
 //! Voices that agents can have (docs/contract/agents.md#voices): those of the offline speech, which every
 //! installation has, and those of the providers that the settings name.
 
-use api::agents::{LANGUAGES, Language, Voice, Voices};
+use api::agents::{KnownModels, LANGUAGES, Language, Voice, Voices};
 use domain::ports::Synthesiser;
 
 use super::App;
@@ -23,7 +23,17 @@ pub fn list(app: &App) -> Voices {
         app.config.providers.from_text.first().map_or("offline", |provider| provider.name.as_str());
     let default =
         voices.iter().find(|voice| voice.id.starts_with(&format!("{preferred}-"))).or(voices.last());
-    Voices { default_voice: default.map(|voice| voice.id.clone()).unwrap_or_default(), voices, languages }
+    let default_voice = default.map(|voice| voice.id.clone()).unwrap_or_default();
+    Voices { default_voice, voices, languages, models: models(app) }
+}
+
+/// The providers that agents can prefer: those that may be used here.
+pub fn models(app: &App) -> KnownModels {
+    KnownModels {
+        recognisers: app.speech.to_text.member_names(),
+        synthesisers: app.speech.from_text.member_names(),
+        language_models: app.speech.model.member_names(),
+    }
 }
 
 fn all(app: &App) -> Vec<Voice> {

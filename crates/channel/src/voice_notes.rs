@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use app::agents::languages_of;
 use app::{App, Failure};
 use chats::session::Env;
 use domain::ids::{ChannelMessage, Id};
@@ -10,7 +11,7 @@ use domain::ports::{Heard, ListenOrder, ProviderError, Recogniser as _, SAMPLE_R
 use domain::tenant::Tenant;
 use serde_json::Value;
 use store::channel_messages::MessageRow;
-use store::{TenantTx, channel_conversations, chats as store_chats};
+use store::{DbError, TenantTx, agents, channel_conversations, chats as store_chats};
 
 /// Timeout of a transcription.
 const LONGEST: Duration = Duration::from_secs(40);
@@ -41,15 +42,21 @@ pub(crate) async fn words(app: &App, message: &MessageRow, bytes: &[u8]) -> Resu
     let chat = app
         .of(tenant)
         .read(move |tx| match channel_conversations::place_of(tx, id)? {
-            Some((chat, _)) => store_chats::get(tx, chat),
-            None => Ok(None),
+            Some((chat, _)) => {
+                let Some(chat) = store_chats::get(tx, chat)? else { return Ok(None) };
+                let agent = agents::get(tx, chat.agent)?;
+                Ok(Some((chat.language, agent.as_ref().map(languages_of).unwrap_or_default())))
+            }
+            None => Ok::<_, DbError>(None),
         })
         .await?;
-    let Some(language) = chat.map(|chat| chat.language).filter(|language| understood(app, language)) else {
+    let Some((language, listed)) = chat.filter(|(language, _)| understood(app, language)) else {
         return Ok(None);
     };
+    let others = listed.into_iter().filter(|other| *other != language).collect();
+    let order = ListenOrder { language, others, terms: Vec::new() };
     let made_out =
-        app.clock.outside(tokio::time::timeout(LONGEST, make_out(app, tenant, language, bytes))).await;
+        app.clock.outside(tokio::time::timeout(LONGEST, make_out(app, tenant, order, bytes))).await;
     Ok(match made_out {
         Ok(Ok(words)) => words,
         Ok(Err(why)) => {
@@ -66,12 +73,12 @@ pub(crate) async fn words(app: &App, message: &MessageRow, bytes: &[u8]) -> Resu
 async fn make_out(
     app: &App,
     tenant: Tenant,
-    language: String,
+    order: ListenOrder,
     bytes: &[u8],
 ) -> Result<Option<String>, String> {
     let samples = app.reader.sound(tenant, bytes.to_vec()).await.map_err(|why| why.to_string())?;
     let failed = |why: ProviderError| format!("{}: {:?}", why.provider, why.fault);
-    let listening = app.speech.to_text.listen(ListenOrder { language }).await.map_err(failed)?;
+    let listening = app.speech.to_text.listen(order).await.map_err(failed)?;
     let mut said: Vec<String> = Vec::new();
     for part in samples.chunks(PART) {
         for piece in part.chunks(PIECE) {

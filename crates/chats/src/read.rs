@@ -18,6 +18,7 @@ fn told(messages: Vec<MessageRow>, failed: &BTreeSet<i64>) -> Vec<ChatMessage> {
         role: message.role,
         text: message.text,
         failed: failed.contains(&message.seq),
+        language: message.language,
     };
     messages.into_iter().map(told).collect()
 }

@@ -178,6 +178,10 @@ fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> 
             reply
         }
     };
+    if row.language != written.language {
+        chats::set_language(&mut tx.of(claim.tenant), claim.chat, written.heard, &written.language)?;
+        row.language.clone_from(&written.language);
+    }
     row.heard = if more { written.heard } else { row.messages };
     if !more {
         row.reply_at = None;

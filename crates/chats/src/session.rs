@@ -141,7 +141,8 @@ pub fn write(
     author: Option<Id<User>>,
 ) -> Result<(), Failure> {
     let text = text.to_owned();
-    let message = MessageRow { seq: 0, role, text, author, agent_name: None, at: env.context.now };
+    let message =
+        MessageRow { seq: 0, role, text, author, agent_name: None, at: env.context.now, language: None };
     add(tx, env, row, message)
 }
 
@@ -158,7 +159,12 @@ pub fn write_of_team(
     let now = env.context.now;
     let at = sent_at.map_or(now, |at| at.max(row.created_at).min(now));
     let text = text.to_owned();
-    add(tx, env, row, MessageRow { seq: 0, role: Role::Human, text, author: None, agent_name, at })
+    add(
+        tx,
+        env,
+        row,
+        MessageRow { seq: 0, role: Role::Human, text, author: None, agent_name, at, language: None },
+    )
 }
 
 /// Adds a message at the end of a chat.
@@ -452,6 +458,7 @@ pub fn emit(
         started_at: row.created_at,
         ended_at: row.ended_at,
         message_count: row.messages,
+        language: row.language.clone(),
         handoff,
         is_test: false,
         metadata: row.metadata.clone(),

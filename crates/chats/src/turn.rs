@@ -8,6 +8,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use api::agents::AgentModels;
+use app::agents::languages_of;
+use app::calls::setting;
 use app::{App, Failure, published_flows, tool_calls};
 use domain::call::after::may_go_better;
 use domain::chat::{Channel as ChatChannel, LEASE, MAX_REPLY, PATIENCE, Role as ChatRole, TurnKind};
@@ -35,7 +38,10 @@ use crate::written::{Line, Then, Trouble, Written, joined, noted, parted};
 struct Scene {
     row: ChatRow,
     flow: Arc<Flow>,
+    /// What is read of the agent, or nothing when it is gone: knowledge base, languages, model.
     base: Option<String>,
+    languages: Vec<String>,
+    models: AgentModels,
     conversation: Option<String>,
     progress: Option<String>,
     /// Messages that the conversation does not contain yet.
@@ -65,11 +71,14 @@ fn scene(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<Scene>, Failure> {
     }
     let failed = undelivered(tx, &row)?;
     unheard.retain(|message| !failed.contains(&message.seq));
+    // An agent that is gone finishes the chats that it has.
+    let agent = agents::get(&mut tx.of(tenant), row.agent)?;
     Ok(Some(Scene {
         carried,
         flow: published_flows::flow_of_id(&mut tx.of(tenant), &row.flow)?,
-        // An agent that is gone finishes the chats that it has.
-        base: agents::get(&mut tx.of(tenant), row.agent)?.and_then(|agent| agent.knowledge_base),
+        languages: agent.as_ref().map(languages_of).unwrap_or_default(),
+        models: agent.as_ref().map(|agent| setting(&agent.models)).unwrap_or_default(),
+        base: agent.and_then(|agent| agent.knowledge_base),
         unheard,
         unsaid: unsaid(tx, &row, &failed)?,
         checked: if claim.kind == TurnKind::Document { outcome(&mut tx.of(tenant), id)? } else { None },
@@ -117,7 +126,7 @@ struct ReplyTurn<'a> {
     feed: &'a Feed,
     alone: bool,
     tenant: Tenant,
-    language: String,
+    models: AgentModels,
     base: Option<String>,
     conversation: Conversation,
     queue: VecDeque<Output>,
@@ -144,7 +153,19 @@ impl<'a> ReplyTurn<'a> {
         alone: bool,
         scene: Scene,
     ) -> Result<Self, Failure> {
-        let Scene { row, flow, base, conversation, progress, unheard, checked, carried, unsaid } = scene;
+        let Scene {
+            row,
+            flow,
+            base,
+            languages,
+            models,
+            conversation,
+            progress,
+            unheard,
+            checked,
+            carried,
+            unsaid,
+        } = scene;
         let (on_channel, mut carried) = (carried.is_some(), carried);
         let (mut keyed, mut begun) = (claim.turn, None);
         let (conversation, words, queue, heard) = match progress {
@@ -183,7 +204,7 @@ impl<'a> ReplyTurn<'a> {
                             .unwrap_or_default(),
                         ConversationSettings {
                             redact: row.redact,
-                            ..ConversationSettings::of(Channel::Chat, &row.language)
+                            ..ConversationSettings::of(Channel::Chat, &row.language).following(&languages)
                         },
                     ),
                 };
@@ -214,7 +235,7 @@ impl<'a> ReplyTurn<'a> {
             feed,
             alone,
             tenant: row.workspace,
-            language: row.language,
+            models,
             base,
             conversation,
             queue,
@@ -267,6 +288,7 @@ impl<'a> ReplyTurn<'a> {
                 .map_err(|why| Failure::internal(why.to_string()))?,
             extracted: self.conversation.extracted().clone(),
             awaits_secret: self.conversation.awaits_secret(),
+            language: self.conversation.language().to_owned(),
             words: std::mem::take(&mut self.words),
             heard: self.heard,
             then,
@@ -285,7 +307,10 @@ impl<'a> ReplyTurn<'a> {
             self.queue.extend(self.conversation.step(Input::ModelFailed { request }));
             return Ok(());
         }
-        let Some(model) = self.app.ports.language_model.clone() else {
+        let preferred = self.models.language_model.as_ref();
+        let preferred =
+            preferred.map(|name| Arc::new(self.app.speech.model.preferring(name)) as Arc<dyn LanguageModel>);
+        let Some(model) = preferred.or_else(|| self.app.ports.language_model.clone()) else {
             return Err(Trouble::Model { again: false });
         };
         let tools = if tool_ids.is_empty() {
@@ -306,7 +331,7 @@ impl<'a> ReplyTurn<'a> {
             }
             _ => Vec::new(),
         };
-        let language = self.language.clone();
+        let language = self.conversation.language().to_owned();
         let prompt = match &self.background {
             Some(background) => format!("{prompt}\n\n{BACKGROUND}\n{background}"),
             None => prompt,

@@ -48,6 +48,8 @@ pub(crate) struct Written {
     pub state: String,
     /// What was captured so far.
     pub extracted: Map<String, Value>,
+    /// The language of the conversation now.
+    pub language: String,
     /// What the agent says.
     pub words: Vec<Line>,
     /// Whether it waits for the answer to a secret question.

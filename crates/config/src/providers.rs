@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::speech::LANGUAGES;
 use providers::embeddings::MAX_DIMENSIONS;
 use providers::settings::{Embeddings, LanguageModel, Speech, Storage};
 
@@ -68,10 +69,26 @@ fn speech(values: &Values, list: &str) -> Result<Vec<Speech>, String> {
             stt_model: values.some_text(&of("stt_model"))?,
             tts_model: values.some_text(&of("tts_model"))?,
             voice: values.some_text(&of("voice"))?,
+            stt_languages: languages(values, &of("stt_languages"))?,
+            tts_languages: languages(values, &of("tts_languages"))?,
             resident: resident(values, &of("resident"))?,
             timeout: Duration::from_millis(values.number(&of("timeout_ms"))?.unsigned_abs()),
             name,
         });
+    }
+    Ok(found)
+}
+
+/// A list of languages of agents, each once.
+fn languages(values: &Values, name: &str) -> Result<Vec<String>, String> {
+    let mut found: Vec<String> = Vec::new();
+    for code in values.list(name)? {
+        if !LANGUAGES.contains(&code.as_str()) {
+            return Err(format!("{name}: found «{code}»; allowed: {}", LANGUAGES.join(", ")));
+        }
+        if !found.contains(&code) {
+            found.push(code);
+        }
     }
     Ok(found)
 }

@@ -307,6 +307,18 @@ pub const SETTINGS: &[Setting] = &[
     secret("speech.*.api_key", "credentials of the provider"),
     setting("speech.*.stt_model", Kind::Text, "", "recognition model"),
     setting("speech.*.tts_model", Kind::Text, "", "synthesis model"),
+    setting(
+        "speech.*.stt_languages",
+        Kind::List,
+        "",
+        "languages that it is asked to understand; those that the provider publishes for the model by default",
+    ),
+    setting(
+        "speech.*.tts_languages",
+        Kind::List,
+        "",
+        "languages that it is asked to speak; those that the provider publishes for the model by default",
+    ),
     setting("speech.*.voice", Kind::Text, "", "the provider's voice for agents whose voice is not its own"),
     setting(
         "speech.*.resident",

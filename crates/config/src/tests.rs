@@ -208,6 +208,12 @@ fn wrong_trunks_and_providers_are_named() {
     assert!(clock.starts_with("clock: found manual"), "{clock}");
     let unknown = refused(&[("DASTAK_SPEECH__TO_TEXT", "parrot")]);
     assert!(unknown.starts_with("speech.to_text: found «parrot»; allowed: sarvam, deepgram"), "{unknown}");
+    let language = refused(&[
+        ("DASTAK_SPEECH__TO_TEXT", "deepgram"),
+        ("DASTAK_SPEECH__DEEPGRAM__API_KEY", "k"),
+        ("DASTAK_SPEECH__DEEPGRAM__STT_LANGUAGES", "hi,fr"),
+    ]);
+    assert!(language.starts_with("speech.deepgram.stt_languages: found «fr»; allowed: en, hi"), "{language}");
     let keyless = refused(&[("DASTAK_SPEECH__FROM_TEXT", "sarvam")]);
     assert!(keyless.starts_with("speech.sarvam.api_key: missing"), "{keyless}");
     let modelless = refused(&[("DASTAK_LANGUAGE_MODEL__PROVIDERS", "mine")]);

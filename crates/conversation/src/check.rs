@@ -22,6 +22,8 @@
 //! | `converse_without_exit` | warning | a `converse` node without exits: the model ends the conversation itself |
 //! | `branch_without_otherwise` | warning | a `branch` that ends the conversation when no case holds |
 //! | `unknown_branch_variable` | warning | a case tests a name that nothing sets |
+//! | `missing_translation` | warning | a text lacks one of the agent's languages |
+//! | `unused_translation` | warning | a text in a language that the agent does not follow the customer into |
 //! | `stray_braces` | warning | double braces around something that is not a name: they would be spoken literally |
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -67,6 +69,8 @@ pub struct Issue {
 #[derive(Debug, Clone, Copy)]
 pub struct CheckFacts<'a> {
     pub channel: Channel,
+    /// The languages that the agent follows the customer into, its own first; empty if it has only its own.
+    pub languages: &'a [String],
     pub tool_ids: &'a BTreeSet<String>,
     /// Whether a number is an Indian +91 number, such as [`is_plus_91`].
     pub is_indian: fn(&str) -> bool,
@@ -97,6 +101,7 @@ pub fn check(flow: &Flow, facts: &CheckFacts<'_>) -> Vec<Issue> {
         }
         edges(&graph, node, &mut issues);
         fields(node, facts, &mut issues);
+        translations(node, facts, &mut issues);
         variables(&graph, index, &mut names, &mut issues);
         secrets(&graph, index, &mut names, &mut issues);
     }
@@ -325,6 +330,32 @@ fn fields(node: &Node, facts: &CheckFacts<'_>, issues: &mut Issues) {
     }
 }
 
+/// Texts in further languages: none is blank, and an agent of several languages has one in each.
+fn translations(node: &Node, facts: &CheckFacts<'_>, issues: &mut Issues) {
+    for (language, _) in node.texts.iter().filter(|(_, text)| text.trim().is_empty()) {
+        issues.error(node, "missing_text", format!("texts.{language} is empty"));
+    }
+    let own = facts.languages.first();
+    for language in node.texts.keys() {
+        let unused = Some(language) == own || !facts.languages.contains(language);
+        if unused {
+            let why = if Some(language) == own {
+                "its own language is that of text"
+            } else {
+                "the agent does not list it"
+            };
+            issues.warning(node, "unused_translation", format!("texts.{language} is never said: {why}"));
+        }
+    }
+    let speaks = node.kind.has_text() && spoken(node).iter().any(|text| !text.trim().is_empty());
+    let absent = facts.languages.iter().skip(1).filter(|language| !node.texts.contains_key(*language));
+    let absent: Vec<&str> = absent.map(String::as_str).collect();
+    if speaks && !absent.is_empty() {
+        let list = absent.join(", ");
+        issues.warning(node, "missing_translation", format!("has no text in {list}: its own is said there"));
+    }
+}
+
 fn tool(node: &Node, id: &str, facts: &CheckFacts<'_>, issues: &mut Issues) {
     if id.trim().is_empty() {
         issues.error(node, "unknown_tool", "no tool is chosen".into());
@@ -464,7 +495,7 @@ fn secrets(graph: &Graph<'_>, index: usize, names: &mut Names<'_>, issues: &mut 
 
 /// Texts that the customer hears or reads.
 fn spoken(node: &Node) -> Vec<&str> {
-    match &node.kind {
+    let mut texts: Vec<&str> = match &node.kind {
         NodeKind::Say(say) => vec![&say.text],
         NodeKind::Collect(collect) => vec![&collect.text],
         NodeKind::Transfer(transfer) => vec![&transfer.text],
@@ -472,7 +503,9 @@ fn spoken(node: &Node) -> Vec<&str> {
         NodeKind::Document(document) => vec![&document.label],
         NodeKind::End(end) => vec![&end.text],
         NodeKind::Converse(_) | NodeKind::Branch(_) | NodeKind::Tool(_) => Vec::new(),
-    }
+    };
+    texts.extend(node.texts.values().map(String::as_str));
+    texts
 }
 
 /// Texts with variables that the customer does not see.

@@ -6,7 +6,7 @@ fn issues_on(graph: &Value, channel: Channel) -> Vec<Issue> {
     let tools = BTreeSet::from(["tool_1".to_owned()]);
     check(
         &Flow::parse(graph).expect("a flow"),
-        &CheckFacts { channel, tool_ids: &tools, is_indian: is_plus_91 },
+        &CheckFacts { channel, languages: &[], tool_ids: &tools, is_indian: is_plus_91 },
     )
 }
 
@@ -195,7 +195,15 @@ fn one_step_flows_have_no_issues() {
     for prompt in ["", "  ", "Call {{name}} about {{ amount }}, {{name}}.", many.as_str(), "{{not a name}}"] {
         let flow = one_step(prompt, &["tool_1".to_owned()], true);
         assert_eq!(
-            check(&flow, &CheckFacts { channel: Channel::Call, tool_ids: &tools, is_indian: is_plus_91 }),
+            check(
+                &flow,
+                &CheckFacts {
+                    channel: Channel::Call,
+                    languages: &[],
+                    tool_ids: &tools,
+                    is_indian: is_plus_91
+                }
+            ),
             [],
             "{prompt}"
         );

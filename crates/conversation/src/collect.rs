@@ -7,6 +7,7 @@ use super::channel::Channel;
 use super::effects::Interpreter;
 use super::graph::{Collect, Field, FieldKind, NodeKind};
 use super::language::readings::Reading;
+use super::language::spoken;
 use super::read_back;
 use super::redaction::SECRET;
 use super::state::Phase;
@@ -54,9 +55,14 @@ impl<'f> Interpreter<'f, '_> {
         if collect.field.secret && (gone || self.state.settings.channel == Channel::Call) {
             return self.not_answered(node, collect);
         }
-        let read = answers::read(&collect.field, text, language, self.now);
-        let Some(pending) = self.pending().cloned() else { return self.answered(node, collect, read) };
-        let agreed = yes_no::boolean(text, language);
+        let read = |language: &str| answers::read(&collect.field, text, language, self.now);
+        // A short answer may be in another of the agent's languages without being a change to it.
+        let others = spoken::written_in(text, language, &self.state.settings.languages);
+        let found = read(language).or_else(|| others.iter().find_map(|other| read(other)));
+        let Some(pending) = self.pending().cloned() else { return self.answered(node, collect, found) };
+        let agreed = yes_no::boolean(text, language)
+            .or_else(|| others.iter().find_map(|other| yes_no::boolean(text, other)));
+        let read = found;
         self.confirmed(node, collect, pending, agreed, read);
     }
 
@@ -162,7 +168,7 @@ impl<'f> Interpreter<'f, '_> {
                 again.push(self.read_back(collect, value));
                 again.push(phrases.yes_or_no.clone());
             }
-            None => again.push(self.filled(&collect.text)),
+            None => again.push(self.filled(self.text_of(node, &collect.text))),
         }
         match collect.field.kind {
             FieldKind::Boolean => again.push(phrases.yes_or_no.clone()),

@@ -33,9 +33,11 @@ pub(super) struct Interpreter<'f, 's> {
     pub(super) entered: HashSet<&'f str>,
     /// What it is now, if the caller said so.
     pub(super) now: Option<Moment>,
+    /// The language that the recogniser heard, if it said so.
+    pub(super) told: Option<String>,
 }
 
-impl Interpreter<'_, '_> {
+impl<'f> Interpreter<'f, '_> {
     // --- words
 
     /// The text, with its variables filled in.
@@ -43,8 +45,18 @@ impl Interpreter<'_, '_> {
         template::fill(text, |name| self.state.variables.get(name).map(template::text_of))
     }
 
+    /// The text of a node in the language of the conversation; `text`, which is in the agent's own, where it has none.
+    pub(super) fn text_of<'t>(&self, node_id: &str, text: &'t str) -> &'t str
+    where
+        'f: 't,
+    {
+        let node = self.flow.node(node_id).filter(|node| !node.texts.is_empty());
+        let own = node.and_then(|node| node.texts.get(&self.state.settings.language));
+        own.filter(|own| !own.trim().is_empty()).map_or(text, String::as_str)
+    }
+
     pub(super) fn say(&mut self, node_id: &str, text: &str) {
-        let text = self.filled(text);
+        let text = self.filled(self.text_of(node_id, text));
         self.say_plain(node_id, text);
     }
 

@@ -2,6 +2,8 @@
 //! `interpreter.rs`. Node types and fields: docs/contract/flows.md#nodes. A draft may be incomplete, so every
 //! text and every edge may be empty.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -44,6 +46,8 @@ pub struct Node {
     pub name: Option<String>,
     /// What the step does.
     pub kind: NodeKind,
+    /// Its text in further languages, by code; only of a type that [has a text](NodeKind::has_text).
+    pub texts: BTreeMap<String, String>,
 }
 
 /// What a node does, with the fields of its type.
@@ -66,6 +70,16 @@ pub enum NodeKind {
     Document(Document),
     /// Says goodbye and ends.
     End(End),
+}
+
+impl NodeKind {
+    /// Whether nodes of this type have a `text` that the customer hears or reads.
+    pub fn has_text(&self) -> bool {
+        match self {
+            Self::Say(_) | Self::Collect(_) | Self::Transfer(_) | Self::Message(_) | Self::End(_) => true,
+            Self::Converse(_) | Self::Branch(_) | Self::Tool(_) | Self::Document(_) => false,
+        }
+    }
 }
 
 /// Fields of a `say` node.

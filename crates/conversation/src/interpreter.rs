@@ -19,6 +19,7 @@ use super::channel::Channel;
 use super::effects::{Interpreter, MAX_HEARD, entered};
 use super::graph::{Document, Flow, Message, Node, NodeKind, Transfer, TransferMode};
 use super::language::calendar::Moment;
+use super::language::spoken;
 use super::parse::MAX_VARIABLES;
 use super::secrets::{self, Secrets};
 use super::state::{
@@ -53,6 +54,7 @@ pub struct Conversation {
     state: State,
     secrets: Secrets,
     now: Option<Moment>,
+    told: Option<String>,
 }
 
 impl Conversation {
@@ -80,19 +82,29 @@ impl Conversation {
             held: Vec::new(),
             ended: None,
         };
-        Self { flow, state, secrets: Secrets::default(), now: None }
+        Self { flow, state, secrets: Secrets::default(), now: None, told: None }
     }
 
     /// Resumes a stored conversation. Its secret answers are gone. If the flow no longer has its current node, the next input ends it with
     /// an error.
     pub fn resume(flow: Arc<Flow>, state: State) -> Self {
-        Self { flow, state, secrets: Secrets::default(), now: None }
+        Self { flow, state, secrets: Secrets::default(), now: None, told: None }
     }
 
     /// Says what it is now, in milliseconds since 1970, for the inputs that follow. Until then no date and no time
     /// is understood. It is no part of the state.
     pub fn set_now(&mut self, unix_millis: i64) {
         self.now = Moment::in_india(unix_millis);
+    }
+
+    /// Which language the recogniser says the customer's next words are in. It is no part of the state.
+    pub fn set_heard_language(&mut self, language: Option<String>) {
+        self.told = language;
+    }
+
+    /// The language of the conversation now.
+    pub fn language(&self) -> &str {
+        &self.state.settings.language
     }
 
     /// The flow it plays.
@@ -203,6 +215,7 @@ impl Conversation {
             out: Vec::new(),
             entered: HashSet::new(),
             now: self.now,
+            told: self.told.take(),
         };
         interpreter.take(input);
         interpreter.out
@@ -253,7 +266,12 @@ impl<'f> Interpreter<'f, '_> {
             Input::TransferFailed { request } => self.transfer_failed(request),
             Input::HandedBack { request } => self.handed_back(request),
             Input::DocumentChecked { accepted, fields } => self.document_checked(accepted, fields),
-            Input::Noted { role, text } => self.note(role, &text),
+            Input::Noted { role, text } => {
+                if role == Role::Customer {
+                    self.follow(&text);
+                }
+                self.note(role, &text);
+            }
             Input::CutOff { turns, heard } => self.cut_off(turns, &heard),
             Input::HungUp => self.finish(None, EndCause::CallerHangup),
         }
@@ -330,6 +348,7 @@ impl<'f> Interpreter<'f, '_> {
             return;
         }
         self.note_answer(text);
+        self.follow(text);
         self.customer_acted();
         self.state.digits.clear();
         match &self.state.phase {
@@ -348,6 +367,16 @@ impl<'f> Interpreter<'f, '_> {
                 }
             }
             Phase::New | Phase::Tool { .. } | Phase::Transfer { .. } | Phase::Closing | Phase::Over => {}
+        }
+    }
+
+    /// Goes on in the language that the customer surely speaks, if the agent speaks it.
+    fn follow(&mut self, text: &str) {
+        let settings = &self.state.settings;
+        if let Some(language) =
+            spoken::spoken(text, self.told.as_deref(), &settings.language, &settings.languages)
+        {
+            self.state.settings.speak(language);
         }
     }
 
@@ -535,7 +564,11 @@ impl<'f> Interpreter<'f, '_> {
     fn message(&mut self, node_id: &str, message: &Message) {
         let lookup = |name: &str| self.state.variables.get(name).cloned();
         let template = message.template.as_ref().map(|template| template::fill_value(template, &lookup));
-        let text = if template.is_some() { String::new() } else { self.filled(&message.text) };
+        let text = if template.is_some() {
+            String::new()
+        } else {
+            self.filled(self.text_of(node_id, &message.text))
+        };
         if template.is_none() && text.trim().is_empty() {
             return;
         }

@@ -58,6 +58,8 @@ mod yes_no;
 #[cfg(test)]
 mod collect_tests;
 #[cfg(test)]
+mod follow_tests;
+#[cfg(test)]
 mod held_tests;
 #[cfg(test)]
 mod interpreter_tests;

@@ -1,5 +1,7 @@
 //! The flow of an agent that has only a `systemPrompt`: one `converse` node and an end.
 
+use std::collections::BTreeMap;
+
 use super::graph::{Converse, DEFAULT_MAX_TURNS, End, Exit, Flow, Node, NodeKind, Variable};
 use super::template;
 
@@ -31,8 +33,18 @@ pub fn one_step(system_prompt: &str, tool_ids: &[String], use_knowledge: bool) -
     Flow {
         start_node_id: Some(CONVERSE_ID.to_owned()),
         nodes: vec![
-            Node { id: CONVERSE_ID.to_owned(), name: None, kind: NodeKind::Converse(converse) },
-            Node { id: END_ID.to_owned(), name: None, kind: NodeKind::End(End::default()) },
+            Node {
+                id: CONVERSE_ID.to_owned(),
+                name: None,
+                kind: NodeKind::Converse(converse),
+                texts: BTreeMap::new(),
+            },
+            Node {
+                id: END_ID.to_owned(),
+                name: None,
+                kind: NodeKind::End(End::default()),
+                texts: BTreeMap::new(),
+            },
         ],
         variables: template::names(prompt).into_iter().map(variable).collect(),
     }

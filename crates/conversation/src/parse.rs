@@ -2,7 +2,7 @@
 //! names the field (docs/contract/flows.md#drafts-and-publishing). What a draft may lack is left empty and
 //! judged by `check.rs`. Unknown fields are ignored here; the store keeps the client's own JSON.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use serde_json::{Map, Value};
@@ -12,6 +12,7 @@ use super::graph::{
     FieldKind, Flow, Message, Node, NodeKind, Op, Say, Tool, Transfer, TransferMode, Variable,
 };
 use super::template;
+use crate::speech::LANGUAGES;
 
 /// Most nodes in a flow.
 pub const MAX_NODES: usize = 500;
@@ -253,7 +254,27 @@ fn node(fields: &Fields<'_>) -> Parsed<Node> {
             );
         }
     };
-    Ok(Node { id, name, kind })
+    let texts = texts(fields, &kind)?;
+    Ok(Node { id, name, kind, texts })
+}
+
+/// The text of a node in further languages.
+fn texts(fields: &Fields<'_>, kind: &NodeKind) -> Parsed<BTreeMap<String, String>> {
+    let Some(value) = fields.present("texts") else { return Ok(BTreeMap::new()) };
+    if !kind.has_text() {
+        return fields.refuse("texts", "is only for the types say, collect, transfer, message and end");
+    }
+    let path = fields.at("texts");
+    let inner = Fields { map: object(value, &path)?, path };
+    let mut texts = BTreeMap::new();
+    for language in inner.map.keys() {
+        if !LANGUAGES.contains(&language.as_str()) {
+            let names = LANGUAGES.join(", ");
+            return inner.refuse(language, format!("is not a language of agents: {names}"));
+        }
+        texts.insert(language.clone(), inner.text(language)?);
+    }
+    Ok(texts)
 }
 
 fn collect(fields: &Fields<'_>) -> Parsed<Collect> {
@@ -495,6 +516,10 @@ fn node_json(node: &Node) -> Value {
             to.text("text", &end.text);
             to.id("outcome", &end.outcome);
         }
+    }
+    if !node.texts.is_empty() {
+        let texts = node.texts.iter().map(|(language, text)| (language.clone(), text.as_str().into()));
+        to.put("texts", texts.collect::<Map<String, Value>>());
     }
     to.done()
 }

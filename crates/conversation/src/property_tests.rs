@@ -44,7 +44,7 @@ fn any_node(id: usize, edge: BoxedStrategy<Value>, text: BoxedStrategy<Value>) -
         let field = ["text", "boolean", "number", "choice"][pick];
         let op = ["eq", "ne", "gt", "exists"][pick];
         match kind {
-            0 => json!({"id": id, "type": "say", "text": text, "next": next}),
+            0 => json!({"id": id, "type": "say", "text": text, "texts": {"ta": text}, "next": next}),
             1 => {
                 json!({"id": id, "type": "collect", "text": text, "field": {"key": format!("k{pick}"), "type": field, "choices": ["Gold", "2 BHK"]},
                 "attempts": count, "next": next, "onFail": other})
@@ -108,6 +108,10 @@ fn any_input() -> impl Strategy<Value = Input> {
         Just("42"),
         Just("gold"),
         Just("what?"),
+        Just("எனக்கு புரியல, தமிழ்ல சொல்லுங்க"),
+        Just("मुझे हिंदी में बताइए, मैं समझा नहीं"),
+        Just("could you tell me that in English"),
+        Just("haan but I do not want abhi"),
         Just(" "),
         Just("two bhk")
     ];
@@ -154,7 +158,7 @@ fn conversation(graph: &Value, channel: Channel) -> Conversation {
     Conversation::new(
         Arc::new(Flow::parse(graph).expect("a graph by shape")),
         variables,
-        ConversationSettings::of(channel, "en"),
+        ConversationSettings::of(channel, "en").following(&["hi".to_owned(), "ta".to_owned()]),
     )
 }
 
@@ -229,7 +233,7 @@ fn has_no_error(graph: &Value, channel: Channel) -> bool {
     let tools = BTreeSet::from(["t".to_owned()]);
     !blocks_publishing(&check(
         &Flow::parse(graph).expect("a graph by shape"),
-        &CheckFacts { channel, tool_ids: &tools, is_indian: is_plus_91 },
+        &CheckFacts { channel, languages: &[], tool_ids: &tools, is_indian: is_plus_91 },
     ))
 }
 
@@ -289,6 +293,7 @@ proptest! {
             let last = matches!(outputs.last(), Some(Output::End { .. }));
             prop_assert_eq!(ends, usize::from(last));
             prop_assert_eq!(conversation.ended().is_some(), over || last);
+            prop_assert!(["en", "hi", "ta"].contains(&conversation.language()));
             let stored = serde_json::to_value(conversation.state()).expect("plain data");
             prop_assert_eq!(&serde_json::from_value::<super::State>(stored).expect("reads back"), conversation.state());
         }

@@ -13,9 +13,12 @@ use super::phrases::Phrases;
 #[serde(rename_all = "camelCase")]
 pub struct ConversationSettings {
     pub channel: Channel,
-    /// The agent's language (docs/contract/agents.md#fields), in which answers are understood.
+    /// The language in which the agent speaks and answers are understood: its own, until the customer's is followed.
     #[serde(default = "english")]
     pub language: String,
+    /// The languages that the agent speaks, its own first; empty if it has only one.
+    #[serde(default)]
+    pub languages: Vec<String>,
     /// The interpreter's own sentences.
     pub phrases: Phrases,
     /// Silences in a row in a `converse` node before the conversation ends, at least 1.
@@ -25,6 +28,24 @@ pub struct ConversationSettings {
     /// Whether card numbers, OTPs and their like are taken out of what is kept ([`redaction`](super::redaction)).
     #[serde(default)]
     pub redact: bool,
+}
+
+impl ConversationSettings {
+    /// The same for an agent that follows the customer into these `languages`, too.
+    pub fn following(mut self, languages: &[String]) -> Self {
+        let others = languages.iter().filter(|language| **language != self.language);
+        self.languages = std::iter::once(&self.language).chain(others).cloned().collect();
+        if self.languages.len() == 1 {
+            self.languages.clear();
+        }
+        self
+    }
+
+    /// The conversation goes on in this language.
+    pub(super) fn speak(&mut self, language: &str) {
+        self.phrases = Phrases::of(language);
+        language.clone_into(&mut self.language);
+    }
 }
 
 /// The language of a conversation that was stored without one.
@@ -38,6 +59,7 @@ impl ConversationSettings {
         Self {
             channel,
             language: language.to_owned(),
+            languages: Vec::new(),
             phrases: Phrases::of(language),
             max_silences: 3,
             max_model_failures: 2,

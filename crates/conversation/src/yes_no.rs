@@ -103,6 +103,12 @@ pub(crate) fn tables(language: &str) -> Vec<&'static Answers> {
     }
 }
 
+/// Whether the word (folded) is a yes or a no of this language.
+pub(crate) fn is_answer(language: &str, word: &str) -> bool {
+    let own = TABLES.iter().find(|table| table.code == language);
+    own.is_some_and(|table| table.yes.contains(word) || table.no.contains(word))
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meaning {
     Yes,

@@ -33,7 +33,8 @@ pub(crate) fn judged(flow: &Flow) {
     assert_eq!(Flow::parse(&flow.to_json()).as_ref(), Ok(flow), "written and read again");
     let tools = BTreeSet::from(["t".to_owned()]);
     for channel in [Channel::Call, Channel::Chat] {
-        let issues = check(flow, &CheckFacts { channel, tool_ids: &tools, is_indian: is_plus_91 });
+        let issues =
+            check(flow, &CheckFacts { channel, languages: &[], tool_ids: &tools, is_indian: is_plus_91 });
         assert!(issues.len() <= 1000, "{} issues", issues.len());
     }
     let flow = Arc::new(flow.clone());

@@ -10,19 +10,17 @@ use domain::speech;
 /// The spoken form of a text that was heard to its end is the whole text. Captured answers have the requested kind and a bounded length.
 pub fn words(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
+    let all = speech::LANGUAGES.map(str::to_owned);
     for language in speech::LANGUAGES {
         let _ = (
             speech::opt_out(text, language),
             speech::unfinished(text, language),
             speech::backchannel(text, language),
+            speech::yes_or_no(text, language),
+            speech::spoken_language(text, Some(language), "en", &all),
         );
     }
-    let _ = (
-        speech::intent(text),
-        speech::yes_or_no(text),
-        speech::machine(text),
-        speech::takes_over(text, false),
-    );
+    let _ = (speech::intent(text), speech::machine(text), speech::takes_over(text, false));
     sentences(text, data.first().map_or(1, |byte| usize::from(byte % 7) + 1));
     answers(text);
     for language in speech::LANGUAGES {

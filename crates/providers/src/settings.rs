@@ -17,6 +17,10 @@ pub struct Speech {
     /// Recognition model; the provider's usual one when absent.
     pub stt_model: Option<String>,
     pub tts_model: Option<String>,
+    /// Languages that it is asked to understand, by code; those that the provider publishes when empty.
+    pub stt_languages: Vec<String>,
+    /// Languages that it is asked to speak.
+    pub tts_languages: Vec<String>,
     /// The provider's voice for the default voice and for voices that are not the provider's own.
     pub voice: Option<String>,
     /// Whether its data stays in India; by its address when absent (`offline`, loopback and private addresses and the

@@ -82,13 +82,13 @@ async fn hear(listening: &dyn Listening, sound: &[i16]) -> String {
     listening.turn_ended();
     match listening.next().await {
         Ok(Heard::Turn(text)) => text,
-        Ok(Heard::Partial(text)) => panic!("a partial result: {text}"),
+        Ok(Heard::Partial(text) | Heard::Language(text)) => panic!("not a turn: {text}"),
         Err(error) => panic!("{error}"),
     }
 }
 
 async fn listen(recogniser: &OfflineRecogniser) -> Box<dyn Listening> {
-    recogniser.listen(ListenOrder { language: "en".into() }).await.unwrap_or_else(|error| panic!("{error}"))
+    recogniser.listen(ListenOrder::of("en")).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn expecting(kind: FieldKind, choices: &[&str]) -> Hints {
@@ -188,7 +188,7 @@ async fn failures_say_what_is_wrong() {
     let (kind, detail) = fault(listening.next().await.expect_err("no dictionary"));
     assert_eq!(kind, ProviderFault::NotInstalled);
     assert!(detail.contains("pocketsphinx-en-us"), "{detail}");
-    let hindi = recogniser.listen(ListenOrder { language: "hi".into() }).await;
+    let hindi = recogniser.listen(ListenOrder::of("hi")).await;
     assert_eq!(fault(hindi.err().expect("English only")).0, ProviderFault::Refused);
 
     let chatter = OfflineSynthesiser::new(Settings { espeak: "echo".into(), ..settings() });

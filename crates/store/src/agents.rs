@@ -22,6 +22,12 @@ row! {
         /// Voice id, or empty for the default.
         voice: String,
         language: String,
+        /// Further languages that the customer is followed into, a list.
+        languages: Json,
+        /// Voices by language, an object.
+        voices: Json,
+        /// The providers that its conversations prefer, an object.
+        models: Json,
         /// Whether the voice is given numbers, dates and the like in words.
         speakable: bool,
         /// Words that are said in another way, a list of `{written, spoken}`.
@@ -122,6 +128,9 @@ pub fn update_settings(tx: &mut TenantTx, row: &AgentRow) -> Result<(), DbError>
             name: &row.name,
             voice: &row.voice,
             language: &row.language,
+            languages: &row.languages,
+            voices: &row.voices,
+            models: &row.models,
             speakable: row.speakable,
             pronunciations: &row.pronunciations,
             call_reason: &row.call_reason,

@@ -67,7 +67,7 @@ row! {
         block_reason: Option<String>,
         /// When a hang-up was asked for.
         hang_up_at: Option<Timestamp>,
-        /// Language of the agent at placement.
+        /// The language of the agent at placement; the one that was spoken last when something was said.
         language: Option<String>,
         /// What analysis heard in it.
         sentiment: Option<String>,
@@ -248,6 +248,7 @@ pub fn save_said(tx: &mut Tx<'_>, row: &CallRow, said: Option<&Said>) -> Result<
             hang_up_at: row.hang_up_at,
             line: row.line.then_some(1),
             wish: row.upkeep.wish,
+            language: row.language.as_deref(),
             transcript: said.map(|said| &said.transcript),
             extracted: said.map(|said| &said.extracted),
             turns: said.and_then(|said| said.turns.as_ref()),

@@ -119,6 +119,8 @@ row! {
         /// The name of the person who wrote it at a helpdesk.
         agent_name: Option<String>,
         at: Timestamp,
+        /// The language in which the conversation goes on because of it, if that changed.
+        language: Option<String>,
     }
     insert with { workspace: Tenant, chat: Id<Chat> }
 }
@@ -176,6 +178,7 @@ pub fn save(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, DbError> {
             end_cause: row.end_cause,
             outcome: row.outcome.as_deref(),
             extracted: row.extracted.as_ref(),
+            language: &row.language,
             messages: row.messages,
             customer_messages: row.customer_messages,
             characters: row.characters,
@@ -255,6 +258,13 @@ pub fn add_message(tx: &mut TenantTx, id: Id<Chat>, message: &MessageRow) -> Res
 pub fn set_text(tx: &mut TenantTx, id: Id<Chat>, seq: i64, text: &str) -> Result<(), DbError> {
     let sql = "update chat_messages set words = ?4 where workspace = ?1 and chat = ?2 and seq = ?3";
     tx.later(sql, params![id, seq, text])
+}
+
+/// The conversation goes on in this language because of what the customer wrote last, up to `seq`.
+pub fn set_language(tx: &mut TenantTx, id: Id<Chat>, seq: i64, language: &str) -> Result<(), DbError> {
+    let sql = "update chat_messages set language = ?5 where workspace = ?1 and chat = ?2 and seq = \
+        (select max(seq) from chat_messages where workspace = ?1 and chat = ?2 and role = ?4 and seq <= ?3)";
+    tx.later(sql, params![id, seq, Role::User, language])
 }
 
 /// Takes a message back.

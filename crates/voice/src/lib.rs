@@ -18,6 +18,7 @@ mod order;
 mod phrases;
 mod services;
 mod speaking;
+mod terms;
 mod work;
 
 pub use call::hold;

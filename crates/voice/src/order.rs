@@ -1,5 +1,6 @@
 //! Parameters, commands and result of a conversation.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,16 +32,23 @@ pub struct Order {
     pub variables: Map<String, Value>,
     /// Language code (docs/contract/agents.md#fields).
     pub language: String,
+    /// The languages that the customer is followed into, with the own one; empty for none.
+    pub languages: Vec<String>,
     /// An id of `GET /v1/voices`; empty for the default one.
     pub voice: String,
     /// Whether card numbers, OTPs and their like are taken out of the transcript, of what the model is shown, and of
     /// the recording.
     pub redact: bool,
+    /// Voices for some of the languages.
+    pub voices: BTreeMap<String, String>,
     /// How texts are prepared for the voice.
     pub speakable: Speakable,
     /// The agent's `allowedTransferNumbers` (`+91…`): no other number is rung. If empty, the numbers that its
     /// own flow names.
     pub allowed_numbers: Vec<String>,
+    /// Names of the contact and the company: with the flow's choices and values, they are key terms of recognisers
+    /// that take some.
+    pub names: Vec<String>,
     /// Words that are likely to be said, besides what the flow expects: names, products.
     pub phrases: Vec<String>,
     pub amd: Amd,
@@ -79,8 +87,11 @@ impl Order {
             redact: false,
             speakable: Speakable::new(&language, true, Pronunciations::default()),
             language,
+            languages: Vec::new(),
             voice: voice.into(),
+            voices: BTreeMap::new(),
             allowed_numbers: Vec::new(),
+            names: Vec::new(),
             phrases: Vec::new(),
             amd: Amd::default(),
             introduction: String::new(),
@@ -92,6 +103,13 @@ impl Order {
             filler_after: Duration::from_millis(1500),
             end_after: None,
         }
+    }
+}
+
+impl Order {
+    /// The voice that speaks this language.
+    pub(crate) fn voice_of(&self, language: &str) -> &str {
+        self.voices.get(language).filter(|voice| !voice.is_empty()).unwrap_or(&self.voice)
     }
 }
 

@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::agents::LanguageCode;
+
 use super::samples::{AGENT, BUSINESS, CALL, CONTACT, CUSTOMER_REF, PHONE, Sometimes, at, id};
 
 /// A call; values that are not known yet are null.
@@ -36,6 +38,9 @@ pub struct CallData {
     pub end_cause: Option<String>,
     /// The agent's disposition.
     pub outcome: Option<String>,
+    /// The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`.
+    #[schemars(with = "Option<LanguageCode>")]
+    pub language: Option<String>,
     /// What the client gave as `metadata`.
     #[schemars(with = "Map<String, Value>")]
     pub metadata: Value,
@@ -59,6 +64,7 @@ impl CallData {
             duration_seconds: None,
             end_cause: None,
             outcome: None,
+            language: Some("en".into()),
             metadata: json!({}),
         }
     }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::samples::{AGENT, BUSINESS, CHAT, CONTACT, CUSTOMER_REF, PHONE, at, id};
+use crate::agents::LanguageCode;
 use crate::channel_conversations::{ConversationCustomer, ConversationStatus};
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -34,6 +35,9 @@ pub struct ChatData {
     pub started_at: Timestamp,
     pub ended_at: Option<Timestamp>,
     pub message_count: i64,
+    /// The language of the conversation: the agent's, or the one that the customer was followed into.
+    #[schemars(with = "LanguageCode")]
+    pub language: String,
     /// Why and since when people have it; null while they do not.
     pub handoff: Option<Handoff>,
     /// False: chats of test keys send no events.
@@ -252,6 +256,7 @@ impl ChatData {
             started_at: at("2026-01-15T10:00:00.000Z"),
             ended_at: None,
             message_count: 1,
+            language: "en".into(),
             handoff: None,
             is_test: false,
             metadata: Map::new(),

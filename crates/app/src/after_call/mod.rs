@@ -25,8 +25,8 @@ use std::sync::Arc;
 
 use api::events::Event;
 use config::Config;
-use domain::call::Report;
 use domain::call::after::{self, AfterCallStep};
+use domain::call::{Report, TimedTurn};
 use domain::ports::{LanguageModel, ObjectStore};
 use runtime::crypto::read_or_create;
 use runtime::ids::Ids;
@@ -66,6 +66,15 @@ impl Ports {
     }
 }
 
+/// A turn as the transcript of a call shows it.
+fn written(turn: &TimedTurn) -> Value {
+    let mut shown = json!({"role": turn.role, "text": turn.text});
+    if let Some(language) = &turn.language {
+        shown["language"] = json!(language);
+    }
+    shown
+}
+
 /// Stores the results of a conversation, and queues its pending steps. `call` is locked by the caller, is over, and is
 /// saved after this with its transcript: its outcome is set here. Nothing is stored for a person who was erased
 /// meanwhile, and only the deletion of the recording is queued for a call that nobody answered.
@@ -93,8 +102,10 @@ pub fn concluded(
     }
     let analyse = after::talked(&report) && !call.progress.met_no_person();
     let full = access::feature_on(&workspace, "fullTranscript") && !report.turns.is_empty();
-    let transcript: Vec<Value> =
-        report.turns.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();
+    if report.language.is_some() {
+        call.language.clone_from(&report.language);
+    }
+    let transcript: Vec<Value> = report.turns.iter().map(written).collect();
     let said = Said {
         transcript: Value::Array(transcript),
         extracted: Value::Object(report.extracted),

@@ -63,4 +63,4 @@ pub use read::{get, hang_up, list, view};
 pub use refusal::Refused;
 pub use report::{keep_holding, transferred, wishes};
 pub use settle_undialled::settle_undialled;
-pub use talk::{Talk, talk};
+pub use talk::{Talk, setting, talk};

@@ -1,7 +1,9 @@
 //! The data that a conversation on a line needs, read when the call is answered.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use api::agents::AgentModels;
 use domain::call::{Direction, question};
 use domain::conversation::speakable::{Pronunciation, Pronunciations, Speakable};
 use domain::conversation::{Flow, NodeKind, fill, text_of};
@@ -9,10 +11,12 @@ use domain::ids::{Agent, Call, Id};
 use domain::phone::Phone;
 use domain::tenant::Tenant;
 use domain::trace::TraceContext;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use store::{agents, calls, workspaces};
+use store::{agents, calls, contacts, workspaces};
 
 use super::agent;
+use crate::agents::languages_of;
 use crate::{App, Failure, access, tool_calls};
 
 /// What a conversation needs of the call and its agent.
@@ -23,6 +27,14 @@ pub struct Talk {
     /// Values of the conversation.
     pub variables: Map<String, Value>,
     pub language: String,
+    /// The languages that the customer is followed into, the own one first.
+    pub languages: Vec<String>,
+    /// Names of the contact, for recognisers.
+    pub names: Vec<String>,
+    /// Voices by language.
+    pub voices: BTreeMap<String, String>,
+    /// The providers that it prefers.
+    pub models: AgentModels,
     /// Voice id; empty for the default one.
     pub voice: String,
     /// Whether what must not be kept is taken out of the conversation.
@@ -111,6 +123,11 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
             let reason = fill(&agent.call_reason, |name| row.variables.get(name).map(text_of));
             let introduction =
                 Introduction { agent: agent.name.clone(), company: workspace.name.clone(), reason };
+            let contact = match row.contact {
+                Some(contact) => contacts::get(tx, contact)?,
+                None => None,
+            };
+            let names = contact.into_iter().flat_map(|contact| [contact.name, contact.company]);
             let own_number =
                 if row.direction == Direction::Inbound { row.to_number } else { row.from_number };
             Ok::<_, Failure>(Some(Talk {
@@ -130,12 +147,21 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 question: question(&row.metadata),
                 trace: row.trace,
                 variables: row.variables,
+                names: names.flatten().collect(),
+                languages: languages_of(&agent),
+                voices: setting(&agent.voices),
+                models: setting(&agent.models),
                 language: agent.language,
                 voice: agent.voice,
                 speakable,
             }))
         })
         .await
+}
+
+/// A setting of an agent, from its row; the default if it has none.
+pub fn setting<T: DeserializeOwned + Default>(stored: &Value) -> T {
+    T::deserialize(stored).unwrap_or_default()
 }
 
 /// The pronunciations of an agent, from its row.

@@ -36,7 +36,7 @@ mod tests {
     use std::sync::Mutex;
 
     use crate::speakable::{Pronunciations, Speakable};
-    use crate::speech::{LANGUAGES, STOP_WORDS, machine, opt_out};
+    use crate::speech::{LANGUAGES, STOP_WORDS, machine, opt_out, spoken_language};
     use crate::{Field, FieldKind, capture};
 
     static READ: Mutex<BTreeMap<(String, String), u32>> = Mutex::new(BTreeMap::new());
@@ -62,6 +62,7 @@ mod tests {
             Speakable::new("en", true, Pronunciations::default()).prepare("2");
             opt_out("two", "en");
             crate::redaction::text("two", "en");
+            spoken_language("I am not two", None, "hi", &["en".to_owned()]);
             assert!(STOP_WORDS.stop.has("stop"));
             machine("two");
         }
@@ -84,6 +85,7 @@ mod tests {
                 "contacts.toml",
                 "secrets.toml",
                 "speaking.toml",
+                "spoken.toml",
             ] {
                 assert_eq!(read.get(&(code.clone(), name.to_owned())), Some(&1), "{code}/{name}");
             }

@@ -8,6 +8,7 @@ pub mod fold;
 pub mod folders;
 pub mod numbers;
 pub mod readings;
+pub mod spoken;
 pub mod table;
 pub mod time;
 

@@ -51,6 +51,11 @@ impl Speakable {
         Self { language: language.into(), on, pronunciations }
     }
 
+    /// The same in another language.
+    pub fn in_language(&self, language: &str) -> Self {
+        Self { language: language.to_owned(), ..self.clone() }
+    }
+
     /// What the voice is given for a text of the agent: one or more whole sentences.
     pub fn prepare(&self, text: &str) -> Spoken {
         let letters = Text::of(text);

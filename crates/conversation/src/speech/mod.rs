@@ -25,6 +25,7 @@ mod sentences;
 mod stop_words;
 mod unfinished;
 
+pub use crate::language::spoken::{language_of, spoken as spoken_language};
 pub use answering::{Machine, machine, takes_over};
 pub use backchannel::backchannel;
 pub use intents::{Intent, english_phrases, intent, yes_or_no};

@@ -12,11 +12,11 @@ proptest! {
             opt_out(&text, language);
             unfinished(&text, language);
             backchannel(&text, language);
+            yes_or_no(&text, language);
         }
         machine(&text);
         takes_over(&text, text.len() % 2 == 0);
         intent(&text);
-        yes_or_no(&text);
         let letters = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>();
         let pieces: Vec<String> = sentences(&text).collect();
         prop_assert_eq!(letters(&pieces.concat()), letters(&text));

@@ -41,6 +41,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
+use api::agents::AgentModels;
 use domain::call::{EndCause, Fact, Network, Wish, script};
 use domain::ids::{Call, Id};
 use domain::phone::Phone as Number;
@@ -50,6 +51,7 @@ use domain::ports::{
 };
 use domain::tenant::Tenant;
 use domain::time::SECOND;
+use providers::chain::Set;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
@@ -98,6 +100,21 @@ struct Held {
 }
 
 impl Lines {
+    /// The providers of a call, those first that its agent prefers.
+    fn speech_of(&self, set: &Set, models: &AgentModels) -> Speech {
+        let mut speech = self.speech.clone();
+        if let Some(name) = &models.recogniser {
+            speech.to_text = Arc::new(set.to_text.preferring(name));
+        }
+        if let Some(name) = &models.synthesiser {
+            speech.from_text = Arc::new(set.from_text.preferring(name));
+        }
+        if let Some(name) = &models.language_model {
+            speech.model = Arc::new(set.model.preferring(name));
+        }
+        speech
+    }
+
     /// Lets calls reach the use cases. Called once, before the first dial.
     pub fn attach(&self, app: &Arc<App>) {
         let _ = self.app.set(Arc::downgrade(app));

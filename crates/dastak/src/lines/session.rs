@@ -249,14 +249,9 @@ impl Session {
         let asked = asked.map(|(phones, question)| phones.will_ask(self.control.provider_call(), question));
         let times = sandbox::times(asked.is_some(), talk.called);
         let services = Arc::new(LineServices::new(self, &talk, line.clone(), fork, referred));
-        let conversation = voice::hold(
-            self.order(talk, &times),
-            self.lines.speech.clone(),
-            line,
-            hearing,
-            services.clone(),
-            told,
-        );
+        let speech = self.lines.speech_of(&self.app.speech, &talk.models);
+        let conversation =
+            voice::hold(self.order(talk, &times), speech, line, hearing, services.clone(), told);
         tokio::pin!(conversation);
         let started = Instant::now();
         // When the call ends whatever is being said, and how.
@@ -326,6 +321,9 @@ impl Session {
             workspace: Some(self.tenant),
             allowed_numbers: talk.allowed_numbers,
             amd,
+            names: talk.names,
+            languages: talk.languages,
+            voices: talk.voices,
             speakable: talk.speakable,
             redact: talk.redact,
             max_duration: settings.max_duration,

@@ -347,7 +347,13 @@ impl Held {
 
 /// Something that both said.
 pub fn talk() -> Report {
-    let turn = |role, text: &str, start_ms, end_ms| TimedTurn { role, text: text.into(), start_ms, end_ms };
+    let turn = |role, text: &str, start_ms, end_ms| TimedTurn {
+        role,
+        text: text.into(),
+        start_ms,
+        end_ms,
+        language: None,
+    };
     Report {
         turns: vec![
             turn(Role::Agent, "Hello from Acme.", 400, 1_900),
@@ -365,6 +371,7 @@ pub fn talk() -> Report {
             first_packet_ms: Some(600),
         }],
         recording: None,
+        language: None,
         model_talked: false,
     }
 }

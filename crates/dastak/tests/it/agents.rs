@@ -20,7 +20,7 @@ async fn a_new_agent_has_its_defaults() {
         "id": id, "name": "Asha", "voice": "", "language": "en", "status": "draft", "channel": "call", "direction": "outbound",
         "systemPrompt": "", "workflowTemplate": "prompt-driven", "vertical": "general", "policyRef": "generic-safe@1",
         "allowedTransferNumbers": [], "extractionSchema": [], "knowledgeBaseId": null, "toolIds": [],
-        "speakable": true, "pronunciations": [], "callReason": "", "redact": false,
+        "speakable": true, "pronunciations": [], "callReason": "", "redact": false, "languages": ["en"], "voices": {}, "models": {},
     });
     assert_eq!(made, expected);
     assert_eq!(
@@ -53,6 +53,9 @@ async fn every_setting_comes_back_and_can_change() {
     expected["extractionSchema"] = json!([{"key": "income", "label": "Income", "type": "number"}]);
     expected["toolIds"] = json!(["end_call", "transfer_to_human"]);
     expected["callReason"] = json!("It is about {{order}}.");
+    expected["languages"] = json!(["or"]);
+    expected["voices"] = json!({});
+    expected["models"] = json!({});
     expected["pronunciations"] =
         json!([{"written": "Dastak", "spoken": "दस्तक"}, {"written": "₹5", "spoken": "a fiver"}]);
     assert_eq!(made, expected, "numbers are normalized; numbers and tools named twice are kept once");
@@ -70,6 +73,9 @@ async fn every_setting_comes_back_and_can_change() {
     let mut expected = change.clone();
     expected["id"] = made["id"].clone();
     expected["status"] = json!("draft");
+    expected["languages"] = json!(["te"]);
+    expected["voices"] = json!({});
+    expected["models"] = json!({});
     assert_eq!(changed, expected, "status and id are not settings");
     assert_eq!(world.get(&path(&made)).await["data"], expected);
 }

@@ -117,8 +117,13 @@ impl Kit {
 }
 
 fn report() -> Report {
-    let turn =
-        |role, text: &str, start_ms| TimedTurn { role, text: text.into(), start_ms, end_ms: start_ms + 900 };
+    let turn = |role, text: &str, start_ms| TimedTurn {
+        role,
+        text: text.into(),
+        start_ms,
+        end_ms: start_ms + 900,
+        language: None,
+    };
     Report {
         turns: vec![
             turn(Role::Agent, "Hello, this is Asha.", 200),

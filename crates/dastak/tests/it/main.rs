@@ -77,6 +77,7 @@ mod erasure_by_number;
 mod erasure_chats;
 mod fakes;
 mod flows;
+mod follow;
 #[path = "../../../providers/tests/wire/head.rs"]
 mod head;
 mod holder;

@@ -95,8 +95,7 @@ pub fn samples(wav: &[u8], channel: usize) -> Vec<i16> {
 /// Which of the phrases are heard in the sound, one after the other; empty when none.
 pub async fn heard(samples: &[i16], phrases: &[&str]) -> String {
     let recogniser = dastak::speech::Offline::new().to_text;
-    let listening =
-        recogniser.listen(ListenOrder { language: "en".into() }).await.expect("offline speech is installed");
+    let listening = recogniser.listen(ListenOrder::of("en")).await.expect("offline speech is installed");
     let mut all = Vec::new();
     for utterance in utterances(samples) {
         listening.expect(Hints {

@@ -15,6 +15,9 @@ pub struct TimedTurn {
     /// When it began, milliseconds after the answer.
     pub start_ms: i64,
     pub end_ms: i64,
+    /// The language in which the conversation goes on because of this turn, if it changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
 }
 
 /// Latencies between the end of the customer's speech and the agent's first sound. Each value is in milliseconds after
@@ -60,6 +63,9 @@ pub struct Report {
     pub latency: Vec<TurnLatency>,
     /// The recording, if recording is on and there was sound.
     pub recording: Option<RecordedFile>,
+    /// The language at its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
     /// Whether a language model took part. Then a model also makes the analysis.
     pub model_talked: bool,
 }

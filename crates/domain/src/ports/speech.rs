@@ -7,10 +7,21 @@ use crate::conversation::Expected;
 pub const SAMPLE_RATE: u32 = 8000;
 
 /// A conversation that a recogniser is to listen to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListenOrder {
     /// Language code, such as `hi` (docs/contract/agents.md#fields).
     pub language: String,
+    /// Further languages that may be spoken: one that tells languages apart listens for all of them.
+    pub others: Vec<String>,
+    /// Names, products and choices that may be said, the most important first.
+    pub terms: Vec<String>,
+}
+
+impl ListenOrder {
+    /// An order in one language, without terms.
+    pub fn of(language: impl Into<String>) -> Self {
+        Self { language: language.into(), ..Self::default() }
+    }
 }
 
 /// What is likely to be said next. Recognisers may use it to improve their results; the offline one builds
@@ -28,6 +39,8 @@ pub struct Hints {
 pub enum Heard {
     /// The turn so far; it may still change.
     Partial(String),
+    /// The language code of the words of the next `Turn`, from a recogniser that tells languages apart.
+    Language(String),
     /// Everything that was said since the previous `Turn`, up to [`Listening::turn_ended`]; empty when there
     /// were no words.
     Turn(String),
@@ -57,6 +70,12 @@ pub trait Listening: Send + Sync {
 
     /// What may be said in the next turn.
     fn expect(&self, hints: Hints);
+
+    /// The conversation goes on in this language. False when it must be listened to anew for that.
+    fn follow(&self, language: &str) -> bool {
+        let _ = language;
+        false
+    }
 
     /// The customer fell silent. Each call of this is answered with one [`Heard::Turn`].
     fn turn_ended(&self);

@@ -138,6 +138,24 @@ impl<T: ?Sized + Kind> Chain<T> {
         &self.name
     }
 
+    /// The names of its providers, in order, each once.
+    pub fn member_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for member in self.list.iter().filter(|member| !names.contains(&member.name)).collect::<Vec<_>>() {
+            names.push(member.name.clone());
+        }
+        names
+    }
+
+    /// The same providers with this one first; their counters and breakers stay the same ones.
+    pub fn preferring(&self, name: &str) -> Self {
+        let (first, others): (Vec<_>, Vec<_>) =
+            self.list.iter().cloned().partition(|member| member.name == name);
+        let list: Vec<Arc<Member<T>>> = first.into_iter().chain(others).collect();
+        let names: Vec<&str> = list.iter().map(|member| member.name.as_str()).collect();
+        Self { name: names.join(",").into(), list: list.into() }
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<T>> {
         self.list.iter().map(|member| &member.provider)
     }

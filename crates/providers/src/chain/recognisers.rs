@@ -83,6 +83,8 @@ struct Kept {
     items: VecDeque<Item>,
     samples: usize,
     hints: Option<Hints>,
+    /// The language that was followed into, for the next provider.
+    language: Option<String>,
     to: Option<Arc<dyn Listening>>,
 }
 
@@ -118,6 +120,12 @@ impl Line {
             to.expect(hints.clone());
         }
         kept.hints = Some(hints);
+    }
+
+    fn follow(&self, language: &str) -> bool {
+        let mut kept = self.kept();
+        kept.language = Some(language.to_owned());
+        kept.to.as_ref().is_none_or(|to| to.follow(language))
     }
 
     /// A turn was answered: its sound is dropped. False when no answer was due.
@@ -230,9 +238,13 @@ impl Pump {
             return Err(error);
         }
         *left -= 1;
-        let tries =
-            self.chain.tries_after(Some(&broken.member), |provider| provider.speaks(&self.order.language));
-        let opened = first(tries, &self.order).await.map_err(|newer| newer.unwrap_or(error))?;
+        let mut order = self.order.clone();
+        if let Some(language) = self.line.kept().language.clone() {
+            let before = std::mem::replace(&mut order.language, language);
+            order.others.push(before);
+        }
+        let tries = self.chain.tries_after(Some(&broken.member), |provider| provider.speaks(&order.language));
+        let opened = first(tries, &order).await.map_err(|newer| newer.unwrap_or(error))?;
         self.line.install(opened.0.clone());
         Ok(opened)
     }
@@ -258,6 +270,10 @@ impl Listening for ChainListening {
 
     fn expect(&self, hints: Hints) {
         self.line.expect(hints);
+    }
+
+    fn follow(&self, language: &str) -> bool {
+        self.line.follow(language)
     }
 
     fn turn_ended(&self) {

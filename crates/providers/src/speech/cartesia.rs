@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use domain::ports::{ProviderError, ProviderFault, SpeakOrder};
+use domain::ports::{ListenOrder, ProviderError, ProviderFault, SpeakOrder};
 use serde_json::{Value, json};
 
 use super::listening::{self, Flush, Report};
 use super::section::{address, resident};
 use super::speaking::{self, Cancel, Pool, Said};
-use super::wire::{Boxed, WireRecogniser, WireSynthesiser, voice};
-use super::{languages, pcm};
+use super::wire::{Begun, Boxed, WireRecogniser, WireSynthesiser, voice};
+use super::{languages, pcm, terms};
 use crate::http::{Net, Peer};
 use crate::settings;
 use crate::websocket::{self, Frame, Send};
@@ -44,19 +44,23 @@ pub(super) fn recogniser(section: &settings::Speech, net: &Net) -> Result<WireRe
     let peer = peer(section, net)?;
     let resident = resident(section, &peer.base);
     let model = section.stt_model.clone().unwrap_or_else(|| USUAL_STT.to_owned());
-    let languages = if model.contains("whisper") { languages::WHISPER } else { languages::ENGLISH };
+    let usual = if model.contains("whisper") { languages::WHISPER } else { languages::ENGLISH };
+    let languages = languages::listed(&section.stt_languages, usual);
     let of = peer.clone();
-    let begin = move |language: &str| {
-        let query = [
+    let begin = move |order: &ListenOrder| {
+        let mut query = vec![
             ("model", model.as_str()),
-            ("language", language),
+            ("language", order.language.as_str()),
             ("encoding", "pcm_s16le"),
             ("sample_rate", "8000"),
         ];
-        (
-            of.base.path_and_query("/stt/websocket", &query),
-            Box::new(Ink { peer: of.clone() }) as Box<dyn Boxed>,
-        )
+        let told = terms::fitting(&order.terms, &terms::CARTESIA);
+        query.extend(told.into_iter().map(|term| ("keyterm", term)));
+        Begun {
+            path: of.base.path_and_query("/stt/websocket", &query),
+            dialect: Box::new(Ink { peer: of.clone() }) as Box<dyn Boxed>,
+            hears: vec![order.language.clone()],
+        }
     };
     Ok(WireRecogniser { peer, resident, languages, begin: Box::new(begin) })
 }
@@ -117,7 +121,7 @@ pub(super) fn synthesiser(section: &settings::Speech, net: &Net) -> Result<WireS
     Ok(WireSynthesiser {
         pool: Pool::new(Voices { peer, model, voice }),
         resident,
-        languages: languages::ALL,
+        languages: languages::listed(&section.tts_languages, languages::ALL),
         voices: &[],
     })
 }

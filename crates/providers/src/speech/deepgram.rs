@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
-use domain::ports::{ProviderError, ProviderFault, SpeakOrder};
+use domain::ports::{ListenOrder, ProviderError, ProviderFault, SpeakOrder};
 use serde_json::{Value, json};
 
 use super::listening::{self, Flush, Report};
 use super::section::{address, resident};
 use super::speaking::{self, Cancel, Pool, Said, pieces};
-use super::wire::{Boxed, WireRecogniser, WireSynthesiser, voice};
-use super::{languages, pcm};
+use super::wire::{Begun, Boxed, WireRecogniser, WireSynthesiser, voice};
+use super::{languages, pcm, terms};
 use crate::http::{Net, Peer, error_code};
 use crate::settings;
 use crate::websocket::{self, Frame, Send};
@@ -18,6 +18,8 @@ use crate::websocket::{self, Frame, Send};
 const HOST: &str = "https://api.deepgram.com";
 const USUAL_STT: &str = "nova-3";
 const USUAL_VOICE: &str = "aura-2-thalia-en";
+/// Languages of agents that `language=multi` understands.
+const MULTI: [&str; 2] = ["en", "hi"];
 /// Letters of one text message; 2000 are said to be allowed.
 const MOST_TEXT: usize = 1800;
 /// A flush without anything to flush is not answered.
@@ -43,21 +45,34 @@ pub(super) fn recogniser(section: &settings::Speech, net: &Net) -> Result<WireRe
     let resident = resident(section, &peer.base);
     let model = section.stt_model.clone().unwrap_or_else(|| USUAL_STT.to_owned());
     let of = peer.clone();
-    let flux = model.starts_with("flux");
-    let languages = if model == "flux-general-en" { languages::ENGLISH } else { languages::ENGLISH_HINDI };
-    let begin = move |language: &str| {
+    let (flux, nova_3) = (model.starts_with("flux"), model.starts_with("nova-3"));
+    let usual = match model.as_str() {
+        "flux-general-en" => languages::ENGLISH,
+        model if model.starts_with("nova-3") => languages::NOVA_3,
+        _ => languages::ENGLISH_HINDI,
+    };
+    let languages = languages::listed(&section.stt_languages, usual);
+    let begin = move |order: &ListenOrder| {
+        let told = terms::fitting(&order.terms, &terms::DEEPGRAM);
+        let told = told.into_iter().map(|term| ("keyterm", term));
+        let all = [std::slice::from_ref(&order.language), &order.others].concat();
         let common = [("model", model.as_str()), ("encoding", "linear16"), ("sample_rate", "8000")];
         if flux {
             let mut query = common.to_vec();
             if model.contains("multi") {
-                query.push(("language_hint", language));
+                query.extend(all.iter().map(|language| ("language_hint", language.as_str())));
             }
-            (
-                of.base.path_and_query("/v2/listen", &query),
-                Box::new(Flux { peer: of.clone(), in_turn: false, ended: false, taken: None })
+            query.extend(told);
+            Begun {
+                path: of.base.path_and_query("/v2/listen", &query),
+                dialect: Box::new(Flux { peer: of.clone(), in_turn: false, ended: false, taken: None })
                     as Box<dyn Boxed>,
-            )
+                hears: all,
+            }
         } else {
+            // Several languages at once are understood of these two only.
+            let multi = all.len() > 1 && all.iter().all(|language| MULTI.contains(&language.as_str()));
+            let language = if multi { "multi" } else { order.language.as_str() };
             let mut query = common.to_vec();
             query.extend([
                 ("language", language),
@@ -66,10 +81,14 @@ pub(super) fn recogniser(section: &settings::Speech, net: &Net) -> Result<WireRe
                 ("endpointing", "false"),
             ]);
             query.extend([("smart_format", "true"), ("punctuate", "true")]);
-            (
-                of.base.path_and_query("/v1/listen", &query),
-                Box::new(Nova { peer: of.clone() }) as Box<dyn Boxed>,
-            )
+            if nova_3 {
+                query.extend(told);
+            }
+            Begun {
+                path: of.base.path_and_query("/v1/listen", &query),
+                dialect: Box::new(Nova { peer: of.clone() }) as Box<dyn Boxed>,
+                hears: if multi { all } else { vec![order.language.clone()] },
+            }
         }
     };
     Ok(WireRecogniser { peer, resident, languages, begin: Box::new(begin) })
@@ -80,6 +99,12 @@ fn read_json(peer: &Peer, frame: &Frame) -> Result<Option<Value>, ProviderError>
         Frame::Text(text) => websocket::json(peer, text).map(Some),
         Frame::Binary(_) => Ok(None),
     }
+}
+
+/// The languages of the words, which only a recogniser of several tells.
+fn languages_of(message: &Value) -> impl Iterator<Item = Report> + '_ {
+    let languages = message["languages"].as_array().into_iter().flatten();
+    languages.filter_map(Value::as_str).map(|language| Report::Language(language.to_owned()))
 }
 
 /// The meaning of an error message; its text is not repeated.
@@ -145,6 +170,7 @@ impl listening::Dialect for Nova {
                     .to_owned();
                 if message["is_final"] == Value::Bool(true) {
                     out.push(Report::Final(words));
+                    out.extend(languages_of(&message["channel"]["alternatives"][0]));
                     if message["from_finalize"] == Value::Bool(true) {
                         out.push(Report::Flushed);
                     }
@@ -229,6 +255,7 @@ impl listening::Dialect for Flux {
             (self.in_turn, self.ended) = (false, true);
             self.taken = None;
             out.push(Report::Final(words.clone()));
+            out.extend(languages_of(&message));
             if !words.is_empty() {
                 out.push(Report::Flushed);
             }
@@ -253,7 +280,7 @@ pub(super) fn synthesiser(section: &settings::Speech, net: &Net) -> Result<WireS
     Ok(WireSynthesiser {
         pool: Pool::new(dialect),
         resident,
-        languages: languages::ENGLISH,
+        languages: languages::listed(&section.tts_languages, languages::ENGLISH),
         voices: &[("aura-2-thalia-en", "Thalia", "female")],
     })
 }

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use domain::ports::{ProviderError, ProviderFault, SpeakOrder};
+use domain::ports::{ListenOrder, ProviderError, ProviderFault, SpeakOrder};
 use serde_json::{Value, json};
 
 use super::listening::{self, Flush, Report};
 use super::section::{address, resident};
 use super::speaking::{self, Cancel, Pool, Said, pieces};
-use super::wire::{Boxed, WireRecogniser, WireSynthesiser, voice};
-use super::{languages, pcm};
+use super::wire::{Begun, Boxed, WireRecogniser, WireSynthesiser, voice};
+use super::{languages, pcm, terms};
 use crate::http::{Net, Peer, encoded};
 use crate::settings;
 use crate::websocket::{self, Frame, Send};
@@ -39,23 +39,31 @@ pub(super) fn recogniser(section: &settings::Speech, net: &Net) -> Result<WireRe
     let resident = resident(section, &peer.base);
     let model = section.stt_model.clone().unwrap_or_else(|| USUAL_STT.to_owned());
     let of = peer.clone();
-    let begin = move |language: &str| {
-        let query = [
-            ("model_id", model.as_str()),
-            ("audio_format", "pcm_8000"),
-            ("commit_strategy", "manual"),
-            ("language_code", language),
-        ];
-        (
-            of.base.path_and_query("/v1/speech-to-text/realtime", &query),
-            Box::new(Scribe { peer: of.clone() }) as Box<dyn Boxed>,
-        )
+    let languages = languages::listed(&section.stt_languages, languages::ALL);
+    let begin = move |order: &ListenOrder| {
+        let mut query =
+            vec![("model_id", model.as_str()), ("audio_format", "pcm_8000"), ("commit_strategy", "manual")];
+        let detects = !order.others.is_empty();
+        if detects {
+            query.extend([("include_language_detection", "true"), ("include_timestamps", "true")]);
+        } else {
+            query.push(("language_code", &order.language));
+        }
+        let told = terms::fitting(&order.terms, &terms::ELEVENLABS);
+        query.extend(told.into_iter().map(|term| ("keyterms", term)));
+        Begun {
+            path: of.base.path_and_query("/v1/speech-to-text/realtime", &query),
+            dialect: Box::new(Scribe { peer: of.clone(), detects }) as Box<dyn Boxed>,
+            hears: [std::slice::from_ref(&order.language), &order.others].concat(),
+        }
     };
-    Ok(WireRecogniser { peer, resident, languages: languages::ALL, begin: Box::new(begin) })
+    Ok(WireRecogniser { peer, resident, languages, begin: Box::new(begin) })
 }
 
 struct Scribe {
     peer: Peer,
+    /// It tells languages apart: then each commit comes twice, and the one with times has the language.
+    detects: bool,
 }
 
 impl Scribe {
@@ -101,9 +109,13 @@ impl listening::Dialect for Scribe {
         let words = || message["text"].as_str().unwrap_or_default().to_owned();
         match message["message_type"].as_str().unwrap_or_default() {
             "partial_transcript" => out.push(Report::Partial(words())),
-            // The variant with times comes beside this one only when it is asked for.
-            "committed_transcript" => {
+            "committed_transcript" if !self.detects => {
                 out.push(Report::Final(words()));
+                out.push(Report::Flushed);
+            }
+            "committed_transcript_with_timestamps" if self.detects => {
+                out.push(Report::Final(words()));
+                out.extend(message["language_code"].as_str().map(|it| Report::Language(it.to_owned())));
                 out.push(Report::Flushed);
             }
             // Too little sound for a commit: there were no words.
@@ -126,8 +138,8 @@ pub(super) fn synthesiser(section: &settings::Speech, net: &Net) -> Result<WireS
         .voice
         .clone()
         .ok_or_else(|| format!("{}: voice: must be the id of one of the account's voices", section.name))?;
-    let languages =
-        if model.starts_with("eleven_v3") { languages::ALL } else { languages::ENGLISH_HINDI_TAMIL };
+    let usual = if model.starts_with("eleven_v3") { languages::ALL } else { languages::ENGLISH_HINDI_TAMIL };
+    let languages = languages::listed(&section.tts_languages, usual);
     Ok(WireSynthesiser { pool: Pool::new(Voices { peer, model, voice }), resident, languages, voices: &[] })
 }
 

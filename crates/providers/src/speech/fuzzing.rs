@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::ports::ProviderError;
+use domain::ports::{ListenOrder, ProviderError};
 
 use super::listening::Report;
 use super::pcm::Reader;
@@ -69,7 +69,8 @@ pub fn hear(net: &Net, way: usize, messages: &[(bool, &[u8])]) -> Result<Vec<Tol
         _ => cartesia::recogniser(&section, net),
     };
     let Ok(recogniser) = recogniser else { return Ok(Vec::new()) };
-    let (_, mut dialect) = (recogniser.begin)("hi");
+    let order = ListenOrder { others: vec!["en".to_owned()], ..ListenOrder::of("hi") };
+    let mut dialect = (recogniser.begin)(&order).dialect;
     let mut reports = Vec::new();
     for (text, bytes) in messages {
         dialect.hear(frame(*text, bytes), &mut reports)?;
@@ -78,7 +79,7 @@ pub fn hear(net: &Net, way: usize, messages: &[(bool, &[u8])]) -> Result<Vec<Tol
         .into_iter()
         .map(|report| match report {
             Report::Partial(words) | Report::Final(words) => Told::Words(words),
-            Report::Due | Report::Flushed => Told::Sign,
+            Report::Due | Report::Flushed | Report::Language(_) => Told::Sign,
         })
         .collect())
 }

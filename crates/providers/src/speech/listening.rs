@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use domain::ports::{Answer, Heard, Hints, Listening, ProviderError, ProviderFault, SAMPLE_RATE};
+use domain::speech::language_of;
 use tokio::sync::{Mutex as AsyncMutex, Notify, mpsc};
 use tokio::time::{Instant, sleep_until};
 
@@ -29,6 +30,8 @@ pub(crate) enum Report {
     Partial(String),
     /// Words that will not change.
     Final(String),
+    /// The language of the words that came last, as the provider names it.
+    Language(String),
     /// Speech was noticed: words will follow.
     Due,
     /// Everything that was sent before the end of the turn has been answered.
@@ -187,6 +190,8 @@ impl Queue {
 struct Turns {
     /// Final words of the oldest turn.
     text: String,
+    /// Its language; several count as none.
+    language: Language,
     partial: String,
     /// Words were announced and have not come.
     due: bool,
@@ -196,6 +201,14 @@ struct Turns {
     sounded: bool,
     /// The provider has said anything since the turn's first sound.
     heard: bool,
+}
+
+#[derive(Default)]
+enum Language {
+    #[default]
+    Unknown,
+    One(&'static str),
+    Several,
 }
 
 struct Ended {
@@ -209,15 +222,19 @@ pub(crate) struct Stream {
     queue: Arc<Queue>,
     answers: AsyncMutex<mpsc::Receiver<Result<Heard, ProviderError>>>,
     peer: Peer,
+    /// The languages that are understood.
+    hears: Vec<String>,
 }
 
 impl Stream {
     /// Starts to carry sound over this socket.
-    pub(crate) fn start(peer: Peer, socket: Socket, dialect: impl Dialect) -> Stream {
+    pub(crate) fn start(peer: Peer, socket: Socket, dialect: impl Dialect, hears: Vec<String>) -> Stream {
+        let detects = hears.len() > 1;
         let queue = Arc::new(Queue::new(dialect.piece(), &peer.net));
         let (reports, answers) = mpsc::channel(REPORTS);
         let turns = Turns {
             text: String::new(),
+            language: Language::Unknown,
             partial: String::new(),
             due: false,
             ended: VecDeque::new(),
@@ -231,10 +248,11 @@ impl Stream {
             queue: queue.clone(),
             reports,
             turns,
+            detects,
             last_sent: Instant::now(),
         };
         tokio::spawn(carrier.run());
-        Stream { queue, answers: AsyncMutex::new(answers), peer }
+        Stream { queue, answers: AsyncMutex::new(answers), peer, hears }
     }
 }
 
@@ -250,6 +268,10 @@ impl Listening for Stream {
     }
 
     fn expect(&self, _: Hints) {}
+
+    fn follow(&self, language: &str) -> bool {
+        self.hears.iter().any(|known| known == language)
+    }
 
     fn turn_ended(&self) {
         self.queue.turn_ended();
@@ -271,6 +293,8 @@ struct Carrier<D> {
     queue: Arc<Queue>,
     reports: mpsc::Sender<Result<Heard, ProviderError>>,
     turns: Turns,
+    /// It listens for several languages; another one only repeats what it was asked for.
+    detects: bool,
     last_sent: Instant,
 }
 
@@ -354,6 +378,11 @@ impl<D: Dialect> Carrier<D> {
         self.turns.due = false;
         self.turns.heard = !self.turns.ended.is_empty();
         let text = std::mem::take(&mut self.turns.text);
+        if let Language::One(language) = std::mem::take(&mut self.turns.language)
+            && !text.is_empty()
+        {
+            let _ = self.reports.send(Ok(Heard::Language(language.to_owned()))).await;
+        }
         // A receiver that is gone has closed the queue, too.
         let _ = self.reports.send(Ok(Heard::Turn(text))).await;
     }
@@ -371,6 +400,14 @@ impl<D: Dialect> Carrier<D> {
                 self.turns.partial.clear();
                 self.turns.due = false;
                 self.turns.text = join(&self.turns.text, text.trim());
+            }
+            Report::Language(name) => {
+                let Some(language) = language_of(&name).filter(|_| self.detects) else { return };
+                self.turns.language = match self.turns.language {
+                    Language::Unknown => Language::One(language),
+                    Language::One(before) if before == language => Language::One(language),
+                    Language::One(_) | Language::Several => Language::Several,
+                };
             }
             Report::Due => self.turns.due = true,
             Report::Flushed => {

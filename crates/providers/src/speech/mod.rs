@@ -7,6 +7,7 @@
 //! | `listening` | sound one way, words the other: the queue that never blocks, turns, keep-alive |
 //! | `speaking` | warm connections, utterances, their early end |
 //! | `languages` | which provider speaks what |
+//! | `terms` | the key terms that a provider takes |
 //! | `pcm` | bytes, samples and WAV headers |
 //! | `resample` | other sampling rates |
 //!
@@ -27,6 +28,7 @@ mod resample;
 mod sarvam;
 mod section;
 mod speaking;
+mod terms;
 mod wire;
 
 use std::sync::Arc;

@@ -10,6 +10,7 @@ use domain::ports::{
     Answer, Heard, Hints, ListenOrder, Listening, ProviderError, ProviderFault, Recogniser, SAMPLE_RATE,
     SpeakOrder, Speaking, Synthesiser,
 };
+use domain::speech::language_of;
 use http::header::CONTENT_TYPE;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -64,10 +65,14 @@ pub(crate) async fn list_models(peer: &Peer) -> Result<String, ProviderError> {
 /// `/audio/transcriptions`: a turn is posted when it has ended. There are no partial words.
 pub struct Transcriptions(Arc<Transcriber>);
 
+/// Words, and their language as the service names it.
+type Transcript = (String, Option<&'static str>);
+
 struct Transcriber {
     peer: Peer,
     model: String,
     resident: bool,
+    languages: Vec<String>,
     /// The server refused `verbose_json`; plain JSON is asked for.
     plain: AtomicBool,
 }
@@ -86,6 +91,7 @@ impl Transcriptions {
         let model = section.stt_model.clone().unwrap_or_else(|| USUAL_STT.to_owned());
         Ok(Self(Arc::new(Transcriber {
             resident: resident(section, &peer.base),
+            languages: languages::listed(&section.stt_languages, languages::WHISPER),
             peer,
             model,
             plain: AtomicBool::new(false),
@@ -103,14 +109,20 @@ impl Recogniser for Transcriptions {
     }
 
     fn speaks(&self, language: &str) -> bool {
-        languages::WHISPER.contains(&language)
+        self.0.languages.iter().any(|known| known == language)
     }
 
     fn listen(&self, order: ListenOrder) -> Answer<'_, Result<Box<dyn Listening>, ProviderError>> {
         let (turns, waiting) = mpsc::unbounded_channel();
         let (reports, answers) = mpsc::channel(8);
-        let worker = tokio::spawn(transcribe(self.0.clone(), order.language, waiting, reports));
+        let mut hears = order.others;
+        hears.retain(|other| *other != order.language && self.speaks(other));
+        // One that may be of several languages is not named.
+        let language = hears.is_empty().then(|| order.language.clone());
+        hears.push(order.language);
+        let worker = tokio::spawn(transcribe(self.0.clone(), language, waiting, reports));
         let listening = Turnwise {
+            hears,
             sound: Mutex::default(),
             turns,
             answers: AsyncMutex::new(answers),
@@ -132,6 +144,8 @@ struct Turnwise {
     answers: AsyncMutex<mpsc::Receiver<Result<Heard, ProviderError>>>,
     worker: JoinHandle<()>,
     peer: Peer,
+    /// The languages that are understood.
+    hears: Vec<String>,
 }
 
 impl Drop for Turnwise {
@@ -154,6 +168,10 @@ impl Listening for Turnwise {
 
     fn expect(&self, _: Hints) {}
 
+    fn follow(&self, language: &str) -> bool {
+        self.hears.iter().any(|known| known == language)
+    }
+
     fn turn_ended(&self) {
         let sound = std::mem::take(&mut *self.sound.lock().unwrap_or_else(PoisonError::into_inner));
         // The worker is gone only after a failure that `next` has returned.
@@ -171,16 +189,25 @@ impl Listening for Turnwise {
 /// Answers turns in their order until one fails.
 async fn transcribe(
     service: Arc<Transcriber>,
-    language: String,
+    language: Option<String>,
     mut turns: mpsc::UnboundedReceiver<Vec<i16>>,
     reports: mpsc::Sender<Result<Heard, ProviderError>>,
 ) {
     while let Some(sound) = turns.recv().await {
         let heard = match pcm::spoken_part(&sound) {
-            [] => Ok(String::new()),
-            spoken => service.ask(spoken, &language).await,
+            [] => Ok((String::new(), None)),
+            spoken => service.ask(spoken, language.as_deref()).await,
         };
         let failed = heard.is_err();
+        let (heard, told) = match heard {
+            Ok((words, told)) => (Ok(words), told.filter(|_| language.is_none())),
+            Err(error) => (Err(error), None),
+        };
+        if let Some(told) = told
+            && reports.send(Ok(Heard::Language(told.to_owned()))).await.is_err()
+        {
+            return;
+        }
         if reports.send(heard.map(Heard::Turn)).await.is_err() || failed {
             return;
         }
@@ -188,7 +215,8 @@ async fn transcribe(
 }
 
 impl Transcriber {
-    async fn ask(&self, sound: &[i16], language: &str) -> Result<String, ProviderError> {
+    /// The words, and the language that the service names.
+    async fn ask(&self, sound: &[i16], language: Option<&str>) -> Result<Transcript, ProviderError> {
         let file = pcm::wav(&resampled(sound, SAMPLE_RATE, STT_RATE), STT_RATE)
             .map_err(|error| self.peer.error(ProviderFault::Refused, error.to_string()))?;
         let plain = self.plain.load(Ordering::Relaxed);
@@ -201,16 +229,17 @@ impl Transcriber {
         self.words(answer.accepted().await?).await
     }
 
-    async fn post(&self, file: &[u8], language: &str, plain: bool) -> Result<Body, ProviderError> {
+    async fn post(&self, file: &[u8], language: Option<&str>, plain: bool) -> Result<Body, ProviderError> {
         const BOUNDARY: &str = "dastak-form-7d0f2c1b9a";
         let format = if plain { "json" } else { "verbose_json" };
         let mut body = Vec::with_capacity(file.len() + 1024);
-        for (name, value) in [
-            ("model", self.model.as_str()),
-            ("language", language),
-            ("response_format", format),
-            ("temperature", "0"),
-        ] {
+        let fields = [
+            Some(("model", self.model.as_str())),
+            language.map(|language| ("language", language)),
+            Some(("response_format", format)),
+            Some(("temperature", "0")),
+        ];
+        for (name, value) in fields.into_iter().flatten() {
             body.extend_from_slice(
                 format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
                     .as_bytes(),
@@ -227,8 +256,13 @@ impl Transcriber {
         self.peer.ask(Method::POST, &path, &headers, Bytes::from(body)).await
     }
 
-    async fn words(&self, answer: Body) -> Result<String, ProviderError> {
-        words_in(&self.peer, &answer.whole(MOST_ANSWER).await?)
+    async fn words(&self, answer: Body) -> Result<Transcript, ProviderError> {
+        let answer = answer.whole(MOST_ANSWER).await?;
+        let words = words_in(&self.peer, &answer)?;
+        let told = serde_json::from_slice::<Value>(&answer).ok();
+        let told =
+            told.and_then(|told| language_of(told["language"].as_str()?)).filter(|_| !words.is_empty());
+        Ok((words, told))
     }
 }
 
@@ -261,6 +295,7 @@ pub struct Speech {
     model: String,
     voice: Option<String>,
     resident: bool,
+    languages: Vec<String>,
 }
 
 impl fmt::Debug for Speech {
@@ -278,7 +313,13 @@ impl Speech {
     pub fn new(section: &settings::Speech, net: &Net) -> Result<Self, String> {
         let peer = peer(section, net)?;
         let model = section.tts_model.clone().unwrap_or_else(|| USUAL_TTS.to_owned());
-        Ok(Self { resident: resident(section, &peer.base), peer, model, voice: section.voice.clone() })
+        Ok(Self {
+            resident: resident(section, &peer.base),
+            languages: languages::listed(&section.tts_languages, languages::ALL),
+            peer,
+            model,
+            voice: section.voice.clone(),
+        })
     }
 
     async fn ask(&self, text: &str, voice: &str) -> Result<Body, ProviderError> {
@@ -301,7 +342,7 @@ impl Synthesiser for Speech {
     }
 
     fn speaks(&self, language: &str) -> bool {
-        languages::ALL.contains(&language)
+        self.languages.iter().any(|known| known == language)
     }
 
     fn voices(&self) -> Vec<(String, String, String)> {

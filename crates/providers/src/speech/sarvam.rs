@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use domain::ports::{ProviderError, ProviderFault, SpeakOrder};
+use domain::ports::{ListenOrder, ProviderError, ProviderFault, SpeakOrder};
 use serde_json::{Value, json};
 
 use super::listening::{self, Flush, Report};
 use super::section::{address, resident};
 use super::speaking::{self, Cancel, Pool, Said, pieces};
-use super::wire::{Boxed, WireRecogniser, WireSynthesiser, voice};
-use super::{languages, pcm};
+use super::wire::{Begun, Boxed, WireRecogniser, WireSynthesiser, voice};
+use super::{languages, pcm, terms};
 use crate::http::{Net, Peer, error_code};
 use crate::settings;
 use crate::websocket::{self, Frame, Send};
@@ -71,21 +71,33 @@ pub(super) fn recogniser(section: &settings::Speech, net: &Net) -> Result<WireRe
     let resident = resident(section, &peer.base);
     let model = section.stt_model.clone().unwrap_or_else(|| USUAL_STT.to_owned());
     let of = peer.clone();
-    let begin = move |language: &str| match model.strip_prefix("legacy:") {
-        Some(model) => {
-            (legacy_path(&of, model, language), Box::new(Legacy { peer: of.clone() }) as Box<dyn Boxed>)
-        }
-        None => (
-            realtime_path(&of, &model, language),
-            Box::new(Realtime { peer: of.clone(), speaking: false }) as Box<dyn Boxed>,
-        ),
+    let languages = languages::listed(&section.stt_languages, languages::ALL);
+    let begin = move |order: &ListenOrder| {
+        let (path, dialect) = match model.strip_prefix("legacy:") {
+            Some(model) => {
+                (legacy_path(&of, model, order), Box::new(Legacy { peer: of.clone() }) as Box<dyn Boxed>)
+            }
+            None => (
+                realtime_path(&of, &model, order),
+                Box::new(Realtime { peer: of.clone(), speaking: false }) as Box<dyn Boxed>,
+            ),
+        };
+        let hears = [std::slice::from_ref(&order.language), &order.others].concat();
+        Begun { path, dialect, hears }
     };
-    Ok(WireRecogniser { peer, resident, languages: languages::ALL, begin: Box::new(begin) })
+    Ok(WireRecogniser { peer, resident, languages, begin: Box::new(begin) })
 }
 
-fn realtime_path(peer: &Peer, model: &str, language: &str) -> String {
-    let language = code(language, true);
-    let query = [
+/// The key terms, which only the fourth generation takes.
+fn key_terms(model: &str, order: &ListenOrder) -> Option<String> {
+    let told = terms::fitting(&order.terms, &terms::SARVAM);
+    (model.starts_with("saaras:v4") && !told.is_empty()).then(|| json!(told).to_string())
+}
+
+fn realtime_path(peer: &Peer, model: &str, order: &ListenOrder) -> String {
+    let language = if order.others.is_empty() { code(&order.language, true) } else { "auto".to_owned() };
+    let told = key_terms(model, order);
+    let mut query = vec![
         ("model", model),
         ("language_code", &language),
         ("mode", "transcribe"),
@@ -94,12 +106,14 @@ fn realtime_path(peer: &Peer, model: &str, language: &str) -> String {
         ("encoding", "linear16"),
         ("sample_rate", "8000"),
     ];
+    query.extend(told.as_deref().map(|told| ("keyterms", told)));
     peer.base.path_and_query("/speech-to-text-realtime/ws", &query)
 }
 
-fn legacy_path(peer: &Peer, model: &str, language: &str) -> String {
-    let language = code(language, false);
-    let query = [
+fn legacy_path(peer: &Peer, model: &str, order: &ListenOrder) -> String {
+    let language = if order.others.is_empty() { code(&order.language, false) } else { "unknown".to_owned() };
+    let told = key_terms(model, order);
+    let mut query = vec![
         ("language-code", language.as_str()),
         ("model", model),
         ("mode", "transcribe"),
@@ -109,6 +123,7 @@ fn legacy_path(peer: &Peer, model: &str, language: &str) -> String {
         ("high_vad_sensitivity", "true"),
         ("flush_signal", "true"),
     ];
+    query.extend(told.as_deref().map(|told| ("keyterms", told)));
     peer.base.path_and_query("/speech-to-text/ws", &query)
 }
 
@@ -185,6 +200,7 @@ impl listening::Dialect for Realtime {
             Some("transcript.partial") => out.push(Report::Partial(text(&message, "text"))),
             Some("transcript.final") => {
                 out.push(Report::Final(text(&message, "text")));
+                out.push(Report::Language(text(&message, "language")));
                 // One final follows each `speech_end`; none comes before it with manual end-pointing.
                 out.push(Report::Flushed);
             }
@@ -229,6 +245,7 @@ impl listening::Dialect for Legacy {
         match message["type"].as_str() {
             Some("data") => {
                 out.push(Report::Final(text(&message["data"], "transcript")));
+                out.push(Report::Language(text(&message["data"], "language_code")));
                 out.push(Report::Flushed);
             }
             // Its own voice detector heard speech: a transcript is due.
@@ -246,7 +263,8 @@ pub(super) fn synthesiser(section: &settings::Speech, net: &Net) -> Result<WireS
     let model = section.tts_model.clone().unwrap_or_else(|| USUAL_TTS.to_owned());
     let voices = if model == USUAL_TTS { VOICES } else { &[] };
     let dialect = Voices { peer, model, voice: section.voice.clone() };
-    Ok(WireSynthesiser { pool: Pool::new(dialect), resident, languages: languages::ALL, voices })
+    let languages = languages::listed(&section.tts_languages, languages::ALL);
+    Ok(WireSynthesiser { pool: Pool::new(dialect), resident, languages, voices })
 }
 
 pub struct Voices {

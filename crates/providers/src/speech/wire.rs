@@ -13,20 +13,29 @@ use super::speaking::{self, Pool};
 use crate::http::Peer;
 use crate::websocket::{Frame, Socket};
 
-/// How a conversation in this language begins: the address, and the protocol.
-pub(super) type Begin = Box<dyn Fn(&str) -> (String, Box<dyn Boxed>) + Send + Sync>;
+/// How a conversation begins.
+pub(super) type Begin = Box<dyn Fn(&ListenOrder) -> Begun + Send + Sync>;
+
+/// A conversation with a recogniser that begins.
+pub(super) struct Begun {
+    /// The address.
+    pub(super) path: String,
+    pub(super) dialect: Box<dyn Boxed>,
+    /// The languages that are understood until its end.
+    pub(super) hears: Vec<String>,
+}
 
 /// A protocol behind a pointer that can start its stream.
 pub(super) trait Boxed: Send {
-    fn start(self: Box<Self>, peer: Peer, socket: Socket) -> Stream;
+    fn start(self: Box<Self>, peer: Peer, socket: Socket, hears: Vec<String>) -> Stream;
 
     /// Reads a message: for fuzz targets, which have no stream.
     fn hear(&mut self, frame: Frame, out: &mut Vec<Report>) -> Result<(), ProviderError>;
 }
 
 impl<D: listening::Dialect> Boxed for D {
-    fn start(self: Box<Self>, peer: Peer, socket: Socket) -> Stream {
-        Stream::start(peer, socket, *self)
+    fn start(self: Box<Self>, peer: Peer, socket: Socket, hears: Vec<String>) -> Stream {
+        Stream::start(peer, socket, *self, hears)
     }
 
     fn hear(&mut self, frame: Frame, out: &mut Vec<Report>) -> Result<(), ProviderError> {
@@ -38,7 +47,7 @@ impl<D: listening::Dialect> Boxed for D {
 pub struct WireRecogniser {
     pub(super) peer: Peer,
     pub(super) resident: bool,
-    pub(super) languages: &'static [&'static str],
+    pub(super) languages: Vec<String>,
     pub(super) begin: Begin,
 }
 
@@ -61,20 +70,22 @@ impl Recogniser for WireRecogniser {
     }
 
     fn speaks(&self, language: &str) -> bool {
-        self.languages.contains(&language)
+        self.languages.iter().any(|known| known == language)
     }
 
     fn listen(&self, order: ListenOrder) -> Answer<'_, Result<Box<dyn Listening>, ProviderError>> {
         Box::pin(async move {
-            let (path, dialect) = (self.begin)(&order.language);
+            let mut order = order;
+            order.others.retain(|other| *other != order.language && self.speaks(other));
+            let Begun { path, dialect, hears } = (self.begin)(&order);
             let socket = Socket::open(&self.peer, &path).await?;
-            Ok(Box::new(dialect.start(self.peer.clone(), socket)) as Box<dyn Listening>)
+            Ok(Box::new(dialect.start(self.peer.clone(), socket, hears)) as Box<dyn Listening>)
         })
     }
 
     fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
         Box::pin(async move {
-            let (path, _) = (self.begin)("en");
+            let Begun { path, .. } = (self.begin)(&ListenOrder::of("en"));
             reach(&self.peer, &path).await
         })
     }
@@ -84,7 +95,7 @@ impl Recogniser for WireRecogniser {
 pub struct WireSynthesiser<D> {
     pub(super) pool: Arc<Pool<D>>,
     pub(super) resident: bool,
-    pub(super) languages: &'static [&'static str],
+    pub(super) languages: Vec<String>,
     pub(super) voices: &'static [(&'static str, &'static str, &'static str)],
 }
 
@@ -107,7 +118,7 @@ impl<D: speaking::Dialect> Synthesiser for WireSynthesiser<D> {
     }
 
     fn speaks(&self, language: &str) -> bool {
-        self.languages.contains(&language)
+        self.languages.iter().any(|known| known == language)
     }
 
     fn voices(&self) -> Vec<(String, String, String)> {

@@ -249,7 +249,7 @@ pub fn recogniser(section: &Speech) -> Arc<dyn Recogniser> {
 }
 
 pub async fn listen(recogniser: &dyn Recogniser) -> Result<Box<dyn Listening>, ProviderError> {
-    soon(recogniser.listen(ListenOrder { language: "hi".into() })).await
+    soon(recogniser.listen(ListenOrder::of("hi"))).await
 }
 
 /// Feeds sound as a line does: 20 ms at a time.
@@ -262,7 +262,7 @@ pub fn feed(listening: &dyn Listening, samples: usize) {
 pub async fn turn(listening: &dyn Listening) -> Result<String, ProviderError> {
     loop {
         match soon(listening.next()).await? {
-            Heard::Partial(_) => {}
+            Heard::Partial(_) | Heard::Language(_) => {}
             Heard::Turn(words) => return Ok(words),
         }
     }

@@ -6,6 +6,7 @@ mod chain;
 mod embeddings;
 mod errors;
 mod fakes;
+mod following;
 mod head;
 mod model;
 mod openai_speech;

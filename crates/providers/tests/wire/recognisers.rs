@@ -57,7 +57,7 @@ async fn asking_for_a_report_may_be_given_up_at_any_time() {
         // Polled once and dropped, again and again.
         match listening.next().now_or_never() {
             Some(Ok(Heard::Turn(turn))) => words.push(turn),
-            Some(Ok(Heard::Partial(_))) | None => tokio::task::yield_now().await,
+            Some(Ok(Heard::Partial(_) | Heard::Language(_))) | None => tokio::task::yield_now().await,
             Some(Err(error)) => panic!("{error}"),
         }
     }
@@ -253,7 +253,8 @@ async fn languages_residency_and_checks() {
     assert!(
         !of("deepgram", None).resident()
             && of("deepgram", None).speaks("hi")
-            && !of("deepgram", None).speaks("ta")
+            && of("deepgram", None).speaks("ta")
+            && !of("deepgram", None).speaks("ml")
     );
     assert!(of("deepgram", Some("https://api.in.deepgram.com")).resident());
     assert!(!of("cartesia", None).speaks("hi") && of("elevenlabs", None).speaks("te"));
@@ -276,6 +277,6 @@ async fn languages_residency_and_checks() {
     );
     let nobody = recogniser(&Fake::Deepgram.section("http://127.0.0.1:1"));
     assert_eq!(soon(nobody.check()).await.unwrap_err().fault, ProviderFault::Unreachable);
-    let order = ListenOrder { language: "hi".into() };
+    let order = ListenOrder::of("hi");
     assert!(soon(nobody.listen(order)).await.is_err());
 }

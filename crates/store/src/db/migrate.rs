@@ -94,6 +94,7 @@ migrations! {
     52 "spoken_forms" => online,
     9020 "redaction" => online,
     9030 "who_answers" => online,
+    9040 "languages" => online,
 }
 
 /// Number of the newest step this program knows.

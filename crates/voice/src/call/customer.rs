@@ -110,6 +110,7 @@ impl Call {
     pub(super) fn heard(&mut self, heard: Result<Heard, ProviderError>) {
         match heard {
             Ok(Heard::Partial(text)) => self.partial(&text),
+            Ok(Heard::Language(language)) => self.customer.hear_language(language),
             Ok(Heard::Turn(text)) => {
                 self.recognition.worked();
                 self.words(&text);
@@ -327,6 +328,7 @@ impl Call {
         self.waits.refill();
         self.reactions.begin(turn.ended, Some(turn.words_at), now);
         self.keys.clear();
+        self.conversation.set_heard_language(turn.language);
         self.step(Input::Heard { text: turn.words });
     }
 
@@ -483,6 +485,7 @@ impl Call {
         let turn = self.customer.end();
         if said {
             self.transcript.customer(turn.words.clone(), turn.began, turn.ended);
+            self.conversation.set_heard_language(turn.language);
             self.step(Input::Heard { text: turn.words });
         }
         self.step(Input::Started);

@@ -33,7 +33,7 @@ use std::time::Duration;
 
 use domain::call::{EndCause, Fact, Report};
 use domain::conversation::{Channel, Conversation, ConversationSettings, Input, Output};
-use domain::ports::{Heard, LanguageModel, Mouth};
+use domain::ports::{Heard, LanguageModel, ListenOrder, Mouth};
 use tokio::sync::mpsc;
 
 use crate::ear::{EarState, Event, Hearing, Recording};
@@ -41,6 +41,7 @@ use crate::order::{Amd, Command, Held, Order, Speech};
 use crate::phrases::CallPhrases;
 use crate::services::CallServices;
 use crate::speaking::{AgentVoice, Spoken};
+use crate::terms::terms;
 use crate::work::{Done, REPORTS, Reports};
 use barge_in::BargeIn;
 use clock::Clock;
@@ -182,20 +183,32 @@ impl Call {
         services: Arc<dyn CallServices>,
         reports: Reports,
     ) -> Self {
+        let mut order = order;
+        // Nobody is followed into a language that is not heard or not spoken here.
+        order.languages.retain(|language| {
+            *language == order.language
+                || speech.to_text.speaks(language) && speech.from_text.speaks(language)
+        });
+        let settings = Self::settings(&order);
+        let listen = ListenOrder {
+            language: order.language.clone(),
+            others: settings.languages.iter().skip(1).cloned().collect(),
+            terms: terms(&order.names, &order.flow, &order.variables),
+        };
         let conversation = Self::begin(&order);
         let now = ear.now();
         let language = order.language.clone();
         let voice = AgentVoice::new(
             mouth,
             speech.from_text,
-            order.voice.clone(),
-            language.clone(),
+            order.voice_of(&language).to_owned(),
+            language,
             order.speakable.clone(),
             reports.clone(),
         );
         let recognition = Recognition::new(
             speech.to_text,
-            language,
+            listen,
             order.phrases.clone(),
             Arc::clone(&ear),
             reports.clone(),
@@ -238,12 +251,15 @@ impl Call {
     }
 
     /// The conversation before its first step.
-    fn begin(order: &Order) -> Conversation {
-        let settings = ConversationSettings {
+    fn settings(order: &Order) -> ConversationSettings {
+        ConversationSettings {
             redact: order.redact,
-            ..ConversationSettings::of(Channel::Call, &order.language)
-        };
-        Conversation::new(Arc::clone(&order.flow), order.variables.clone(), settings)
+            ..ConversationSettings::of(Channel::Call, &order.language).following(&order.languages)
+        }
+    }
+
+    fn begin(order: &Order) -> Conversation {
+        Conversation::new(Arc::clone(&order.flow), order.variables.clone(), Self::settings(order))
     }
 
     fn start(&mut self) {
@@ -271,8 +287,24 @@ impl Call {
         if self.over.is_none() && matches!(self.phase, Phase::Talking) {
             self.conversation.set_now(self.services.now().0);
             let outputs = self.conversation.step(input);
+            self.follow();
             self.perform(outputs);
         }
+    }
+
+    /// Goes on in the language of the conversation, if that has changed.
+    fn follow(&mut self) {
+        if self.conversation.language() == self.order.language {
+            return;
+        }
+        let language = self.conversation.language().to_owned();
+        self.phrases = CallPhrases::of(&language);
+        self.voice.speak(self.order.voice_of(&language), &language);
+        self.transcript.switched(&language);
+        if self.recognition.follow(&language) {
+            self.customer.forgive_words();
+        }
+        self.order.language = language;
     }
 
     /// Whether the customer may interrupt now: an answer is awaited and the end has not begun.
@@ -379,7 +411,7 @@ impl Call {
                     self.customer.heard(&text, self.now());
                     self.note_opt_out();
                 }
-                Ok(Heard::Partial(_)) => {}
+                Ok(Heard::Partial(_) | Heard::Language(_)) => {}
                 Err(_) => self.customer.forgive_words(),
             },
             Done::Listening { .. } | Done::Heard { .. } | Done::Sound { .. } | Done::SoundEnded { .. } => {}
@@ -452,6 +484,7 @@ impl Call {
             extracted: self.conversation.extracted().clone(),
             outcome: self.outcome.or_else(|| self.conversation.outcome().map(str::to_owned)),
             recording: None,
+            language: Some(self.conversation.language().to_owned()),
             model_talked: self.waits.model_talked(),
         };
         (report, end)

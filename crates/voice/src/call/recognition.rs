@@ -15,7 +15,7 @@ const MOST_FAILURES: u32 = 2;
 /// Listens through one recogniser at a time; reports of earlier ones do not count.
 pub(crate) struct Recognition {
     recogniser: Arc<dyn Recogniser>,
-    language: String,
+    order: ListenOrder,
     phrases: Vec<String>,
     ear: Arc<EarState>,
     reports: Reports,
@@ -31,7 +31,7 @@ impl Recognition {
     /// Nothing listens yet. `greeting` says that a machine may speak first.
     pub fn new(
         recogniser: Arc<dyn Recogniser>,
-        language: String,
+        order: ListenOrder,
         phrases: Vec<String>,
         ear: Arc<EarState>,
         reports: Reports,
@@ -40,7 +40,7 @@ impl Recognition {
         let (generation, failures) = (0, 0);
         Self {
             recogniser,
-            language,
+            order,
             phrases,
             ear,
             reports,
@@ -56,8 +56,20 @@ impl Recognition {
     pub fn open(&mut self) {
         self.close();
         self.generation += 1;
-        let order = ListenOrder { language: self.language.clone() };
+        let order = self.order.clone();
         self.task = Some(work::listen(&self.reports, &self.recogniser, self.generation, order));
+    }
+
+    /// The customer speaks another language. Returns whether a recogniser had to be opened anew for it.
+    pub fn follow(&mut self, language: &str) -> bool {
+        let before = std::mem::replace(&mut self.order.language, language.to_owned());
+        self.order.others.retain(|other| other != language);
+        self.order.others.push(before);
+        let follows = self.listening.as_ref().is_some_and(|listening| listening.follow(language));
+        if !follows {
+            self.open();
+        }
+        !follows
     }
 
     /// The recogniser listens; the ear feeds it from now on.

@@ -58,7 +58,8 @@ impl Transcript {
         silent: bool,
     ) {
         let after = |at: u64| since(at, self.origin);
-        let turn = TimedTurn { role, text, start_ms: after(began), end_ms: after(ended.max(began)) };
+        let (start_ms, end_ms) = (after(began), after(ended.max(began)));
+        let turn = TimedTurn { role, text, start_ms, end_ms, language: None };
         self.entries.push(Entry { utterance, turn, silent });
         self.redact_from(self.entries.len().saturating_sub(LOOKED_BACK + 1));
     }
@@ -88,6 +89,13 @@ impl Transcript {
                 to_ms: at(turn.end_ms),
             })
             .collect()
+    }
+
+    /// The conversation goes on in this language because of what the customer said last.
+    pub fn switched(&mut self, language: &str) {
+        if let Some(last) = self.entries.iter_mut().rfind(|entry| entry.turn.role == Role::Customer) {
+            last.turn.language = Some(language.to_owned());
+        }
     }
 
     /// Turns so far.

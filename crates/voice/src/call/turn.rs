@@ -20,6 +20,27 @@ pub(crate) struct CustomerTurn {
     /// When the newest words came.
     words_at: u64,
     words: Vec<String>,
+    told: Told,
+}
+
+/// The language of a turn as the recogniser says: one that says several says none.
+#[derive(Debug, Default)]
+struct Told(Option<Result<String, ()>>);
+
+impl Told {
+    /// Some of the turn is in this language.
+    fn hear(&mut self, language: String) {
+        self.0 = Some(match self.0.take() {
+            None => Ok(language),
+            Some(Ok(before)) if before == language => Ok(language),
+            Some(_) => Err(()),
+        });
+    }
+
+    /// The language of the whole turn, which is over.
+    fn language(self) -> Option<String> {
+        self.0?.ok()
+    }
 }
 
 /// A turn that is over.
@@ -32,6 +53,8 @@ pub(crate) struct Ended {
     pub words_at: u64,
     /// How much of it was voiced, milliseconds.
     pub voiced_ms: u32,
+    /// Its language, as the recogniser says.
+    pub language: Option<String>,
 }
 
 /// The state of a turn.
@@ -87,6 +110,11 @@ impl CustomerTurn {
         }
     }
 
+    /// The words that come next are in this language.
+    pub fn hear_language(&mut self, language: String) {
+        self.told.hear(language);
+    }
+
     /// Whether the customer speaks now.
     pub fn speaking(&self) -> bool {
         self.speaking
@@ -138,6 +166,7 @@ impl CustomerTurn {
             ended: turn.ended,
             words_at: turn.words_at,
             voiced_ms: turn.voiced_ms,
+            language: turn.told.language(),
         }
     }
 

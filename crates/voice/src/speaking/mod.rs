@@ -14,7 +14,7 @@ use domain::speech::sentences;
 use crate::work::Reports;
 use playout::Playout;
 pub(crate) use playout::{Kind, Spoken};
-use speaker::{Outcome, Speaker};
+use speaker::{Outcome, Speaker, Way};
 
 /// Sentences in a row that no synthesiser could speak, after which the voice has failed.
 const MOST_LOST: u32 = 2;
@@ -55,12 +55,18 @@ impl AgentVoice {
     ) -> Self {
         Self {
             playout: Playout::new(mouth),
-            speaker: Speaker::new(synthesiser, voice, language, reports),
+            speaker: Speaker::new(synthesiser, Way { voice, language }, reports),
             speakable,
             newest_id: 0,
             lost_in_a_row: 0,
             heard: false,
         }
+    }
+
+    /// What is said from now on is in this language, with this voice.
+    pub fn speak(&mut self, voice: &str, language: &str) {
+        self.speaker.speak(Way { voice: voice.to_owned(), language: language.to_owned() });
+        self.speakable = self.speakable.in_language(language);
     }
 
     fn id(&mut self) -> u64 {

@@ -19,12 +19,20 @@ const MUTE_MS: u64 = 20_000;
 struct Current {
     piece: u64,
     text: String,
+    way: Way,
     sounded: bool,
     /// It has failed once.
     again: bool,
     /// When it was begun, or last got sound, time of the line.
     active_at: u64,
     _task: Guard,
+}
+
+/// The voice and the language of a sentence.
+#[derive(Debug, Clone)]
+pub(super) struct Way {
+    pub(super) voice: String,
+    pub(super) language: String,
 }
 
 /// The outcome of a failed sentence.
@@ -38,22 +46,26 @@ pub(super) enum Outcome {
 /// Synthesises sentences, in order.
 pub(super) struct Speaker {
     synthesiser: Arc<dyn Synthesiser>,
-    voice: String,
-    language: String,
+    way: Way,
     reports: Reports,
-    queue: VecDeque<(u64, String)>,
+    queue: VecDeque<(u64, String, Way)>,
     current: Option<Current>,
 }
 
 impl Speaker {
     /// Speaks with this voice of the synthesiser; sound comes as reports.
-    pub fn new(synthesiser: Arc<dyn Synthesiser>, voice: String, language: String, reports: Reports) -> Self {
-        Self { synthesiser, voice, language, reports, queue: VecDeque::new(), current: None }
+    pub fn new(synthesiser: Arc<dyn Synthesiser>, way: Way, reports: Reports) -> Self {
+        Self { synthesiser, way, reports, queue: VecDeque::new(), current: None }
+    }
+
+    /// Sentences that are added from now on are spoken in this way.
+    pub fn speak(&mut self, way: Way) {
+        self.way = way;
     }
 
     /// Adds a sentence.
     pub fn push(&mut self, piece: u64, text: String) {
-        self.queue.push_back((piece, text));
+        self.queue.push_back((piece, text, self.way.clone()));
     }
 
     /// Whether no sentence is in synthesis or queued.
@@ -71,9 +83,9 @@ impl Speaker {
     pub fn pump(&mut self, left_ms: u64, now: u64) {
         if self.current.is_none()
             && left_ms < LOOK_AHEAD_MS
-            && let Some((piece, text)) = self.queue.pop_front()
+            && let Some((piece, text, way)) = self.queue.pop_front()
         {
-            self.make(piece, text, false, now);
+            self.make(piece, text, way, false, now);
         }
     }
 
@@ -98,11 +110,11 @@ impl Speaker {
         }
     }
 
-    fn make(&mut self, piece: u64, text: String, again: bool, now: u64) {
+    fn make(&mut self, piece: u64, text: String, way: Way, again: bool, now: u64) {
         let order =
-            SpeakOrder { text: text.clone(), voice: self.voice.clone(), language: self.language.clone() };
+            SpeakOrder { text: text.clone(), voice: way.voice.clone(), language: way.language.clone() };
         let task = work::speak(&self.reports, &self.synthesiser, piece, order);
-        self.current = Some(Current { piece, text, sounded: false, again, active_at: now, _task: task });
+        self.current = Some(Current { piece, text, way, sounded: false, again, active_at: now, _task: task });
     }
 
     /// Sound has come; true if it is still wanted.
@@ -122,7 +134,7 @@ impl Speaker {
         if current.sounded || current.again {
             return Some(Outcome::Lost);
         }
-        self.make(piece, current.text, true, now);
+        self.make(piece, current.text, current.way, true, now);
         Some(Outcome::Again)
     }
 }

@@ -47,6 +47,10 @@ pub struct Ears {
     pub fed: Mutex<Vec<Vec<i16>>>,
     /// What was expected last.
     pub hints: Mutex<Hints>,
+    /// What the recogniser was asked to listen to, by connection.
+    pub orders: Mutex<Vec<ListenOrder>>,
+    /// It listens for every language at once, and tells which the words are in: one entry a turn.
+    pub languages: Mutex<Option<VecDeque<&'static str>>>,
     pub opened: AtomicUsize,
 }
 
@@ -69,10 +73,11 @@ impl Recogniser for Recognises {
     fn speaks(&self, _: &str) -> bool {
         true
     }
-    fn listen(&self, _: ListenOrder) -> Answer<'_, Result<Box<dyn Listening>, ProviderError>> {
+    fn listen(&self, order: ListenOrder) -> Answer<'_, Result<Box<dyn Listening>, ProviderError>> {
         let ears = Arc::clone(&self.0);
         Box::pin(async move {
             ears.opened.fetch_add(1, Ordering::SeqCst);
+            lock(&ears.orders).push(order);
             if ears.refuses.load(Ordering::SeqCst) > 0 {
                 ears.refuses.fetch_sub(1, Ordering::SeqCst);
                 return Err(fault("no connection"));
@@ -108,6 +113,9 @@ impl Listening for Connection {
             self.news.notify_one();
         }
     }
+    fn follow(&self, _: &str) -> bool {
+        lock(&self.ears.languages).is_some()
+    }
     fn expect(&self, hints: Hints) {
         *lock(&self.ears.hints) = hints;
     }
@@ -115,7 +123,9 @@ impl Listening for Connection {
         lock(&self.ears.fed).push(Vec::new());
         *lock(&self.partial_told) = false;
         let next = lock(&self.ears.script).pop_front().unwrap_or_else(|| Ok(String::new()));
-        lock(&self.owed).push_back(next.map(Heard::Turn));
+        let language = lock(&self.ears.languages).as_mut().and_then(VecDeque::pop_front);
+        let told = language.map(|language| Ok(Heard::Language(language.to_owned())));
+        lock(&self.owed).extend(told.into_iter().chain([next.map(Heard::Turn)]));
         self.news.notify_one();
     }
     fn next(&self) -> Answer<'_, Result<Heard, ProviderError>> {
@@ -141,6 +151,10 @@ impl Listening for Connection {
 #[derive(Default)]
 pub struct Speaks {
     pub said: Mutex<Vec<String>>,
+    /// In which language and with which voice, likewise.
+    pub ways: Mutex<Vec<(String, String)>>,
+    /// Languages that are not spoken.
+    pub dumb_in: Mutex<Vec<&'static str>>,
     /// Until the first sound, milliseconds.
     pub takes_ms: AtomicUsize,
     /// Sentences that fail before their first sound.
@@ -170,8 +184,8 @@ impl Synthesiser for Synthesises {
     fn resident(&self) -> bool {
         true
     }
-    fn speaks(&self, _: &str) -> bool {
-        true
+    fn speaks(&self, language: &str) -> bool {
+        !lock(&self.0.dumb_in).contains(&language)
     }
     fn voices(&self) -> Vec<(String, String, String)> {
         Vec::new()
@@ -180,6 +194,7 @@ impl Synthesiser for Synthesises {
         let speaks = Arc::clone(&self.0);
         Box::pin(async move {
             lock(&speaks.said).push(order.text.clone());
+            lock(&speaks.ways).push((order.language.clone(), order.voice.clone()));
             let fails = speaks.broken.load(Ordering::SeqCst)
                 || speaks
                     .fails

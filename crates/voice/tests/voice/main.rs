@@ -2,6 +2,7 @@
 //! the line. Nothing waits for real time.
 
 mod fakes;
+mod follow;
 mod sounds;
 mod spoken_forms;
 mod test_call;

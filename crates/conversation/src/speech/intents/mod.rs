@@ -66,10 +66,11 @@ pub fn intent(text: &str) -> Option<Intent> {
     INTENTS.iter().find(|(_, patterns)| patterns.find(&words).is_some()).map(|(intent, _)| *intent)
 }
 
-/// Whether the words mean yes or no; `None` when they mean neither or both.
-pub fn yes_or_no(text: &str) -> Option<bool> {
+/// Whether the words mean yes or no; `None` when they mean neither or both. The words of `language`, which is that of the
+/// conversation, come first.
+pub fn yes_or_no(text: &str, language: &str) -> Option<bool> {
     let field = Field { kind: FieldKind::Boolean, ..Field::default() };
-    match capture(&field, text, "en", None) {
+    match capture(&field, text, language, None) {
         Some(serde_json::Value::Bool(value)) => Some(value),
         _ => {
             let words = fold(text);
@@ -162,8 +163,10 @@ mod tests {
             ("ஆமா", "இல்லை"),
             ("అవును", "లేదు"),
         ] {
-            assert_eq!((yes_or_no(yes), yes_or_no(no)), (Some(true), Some(false)), "{yes} {no}");
+            assert_eq!((yes_or_no(yes, "en"), yes_or_no(no, "en")), (Some(true), Some(false)), "{yes} {no}");
         }
-        assert_eq!(yes_or_no("what"), None);
+        assert_eq!(yes_or_no("what", "en"), None);
+        // `ho` is a yes in Marathi only.
+        assert_eq!((yes_or_no("ho", "mr"), yes_or_no("ho", "en")), (Some(true), None));
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn read(order: &AnalysisOrder) -> Analysis {
         .map(|turn| turn.text.trim())
         .filter(|text| !text.is_empty())
         .collect();
-    let extracted = extraction::values(&order.schema, &order.transcript, &order.extracted);
+    let extracted = extraction::values(&order.schema, &order.transcript, &order.extracted, &order.language);
     let outcome = outcome(&said, &order.language);
     Analysis {
         summary: summary(order, &said, &extracted, outcome.as_deref()),
@@ -65,7 +65,7 @@ fn summary(
         parts.push(format!("The customer asked: “{}”", short(question)));
     } else if let Some(longest) = said
         .iter()
-        .filter(|text| intent(text).is_none() && yes_or_no(text).is_none())
+        .filter(|text| intent(text).is_none() && yes_or_no(text, &order.language).is_none())
         .max_by_key(|text| text.chars().count())
     {
         parts.push(format!("The customer said: “{}”", short(longest)));

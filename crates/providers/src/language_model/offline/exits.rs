@@ -123,9 +123,9 @@ fn awaited(condition: &str) -> Vec<Awaited> {
 }
 
 /// The exit that fits what was said. `asked`: the agent has asked something, so a bare yes has a meaning.
-pub(super) fn applies(exits: &[String], said: &str, asked: bool) -> Option<usize> {
+pub(super) fn applies(exits: &[String], said: &str, asked: bool, language: &str) -> Option<usize> {
     let meant = intent(said);
-    let answer = yes_or_no(said);
+    let answer = yes_or_no(said, language);
     let is = |awaited: &Awaited| match awaited {
         Awaited::Means(intent) => meant == Some(*intent),
         Awaited::Yes => {
@@ -200,9 +200,9 @@ mod tests {
             ("what is the rate", None),
             ("", None),
         ] {
-            assert_eq!(applies(&exits, said, true), expected, "{said}");
+            assert_eq!(applies(&exits, said, true, "en"), expected, "{said}");
         }
-        assert_eq!(applies(&exits, "yes", false), None, "nothing was asked");
+        assert_eq!(applies(&exits, "yes", false, "en"), None, "nothing was asked");
         assert_eq!(natural_end(&exits), Some(7));
     }
 }

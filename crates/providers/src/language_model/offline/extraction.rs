@@ -14,15 +14,16 @@ use super::retrieval::{fold_all, stems};
 const MOST: usize = 50;
 
 /// The values of the fields of a schema, a list of `{key, label, type, choices?}`; what the flow captured
-/// stays.
+/// stays. Answers are understood in the conversation's `language`.
 pub(super) fn values(
     schema: &Value,
     transcript: &[Turn],
     captured: &Map<String, Value>,
+    language: &str,
 ) -> Map<String, Value> {
     let mut found = captured.clone();
     for field in schema.as_array().into_iter().flatten().take(MOST) {
-        let Some(wanted) = Wanted::of(field) else { continue };
+        let Some(wanted) = Wanted::of(field, language) else { continue };
         if !found.contains_key(&wanted.key)
             && let Some(value) = wanted.find(transcript)
         {
@@ -46,7 +47,8 @@ enum Shape {
     Text,
 }
 
-struct Wanted {
+struct Wanted<'a> {
+    language: &'a str,
     key: String,
     /// Telling words of key and label.
     words: Vec<String>,
@@ -54,8 +56,8 @@ struct Wanted {
     choices: Vec<String>,
 }
 
-impl Wanted {
-    fn of(field: &Value) -> Option<Self> {
+impl<'a> Wanted<'a> {
+    fn of(field: &Value, language: &'a str) -> Option<Self> {
         let text = |name: &str| field.get(name).and_then(Value::as_str).unwrap_or_default();
         let key = text("key").to_owned();
         let label = format!("{} {} {}", spaced(&key), text("label"), text("description"));
@@ -75,7 +77,7 @@ impl Wanted {
         };
         let choices = field.get("choices").or_else(|| field.get("options")).and_then(Value::as_array);
         let choices = choices.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-        (!key.is_empty()).then(|| Self { words: stems(&label), key, shape, choices })
+        (!key.is_empty()).then(|| Self { language, words: stems(&label), key, shape, choices })
     }
 
     /// The newest answer to a question about it, else what was said of it unasked.
@@ -128,22 +130,24 @@ impl Wanted {
             capture(
                 &Field { key: self.key.clone(), kind, choices: self.choices.clone(), ..Field::default() },
                 said,
-                "en",
+                self.language,
                 None,
             )
         };
         match self.shape {
             Shape::Email => email(said).map(Value::String),
-            Shape::Phone => digits(said, 10, 13).map(Value::String),
-            Shape::Pincode => digits(said, 6, 6).map(Value::String),
+            Shape::Phone => digits(said, 10, 13, self.language).map(Value::String),
+            Shape::Pincode => digits(said, 6, 6, self.language).map(Value::String),
             Shape::Time => time(said)
-                .or_else(|| asked.then(|| said.trim().to_owned()).filter(|_| yes_or_no(said).is_none()))
+                .or_else(|| {
+                    asked.then(|| said.trim().to_owned()).filter(|_| yes_or_no(said, self.language).is_none())
+                })
                 .filter(|text| !text.is_empty())
                 .map(Value::String),
             Shape::Number => plain(FieldKind::Number).map(numeric),
-            Shape::Boolean => yes_or_no(said).map(Value::Bool),
+            Shape::Boolean => yes_or_no(said, self.language).map(Value::Bool),
             Shape::Choice => plain(FieldKind::Choice),
-            Shape::Name => name(said, asked).map(Value::String),
+            Shape::Name => name(said, asked, self.language).map(Value::String),
             Shape::Text => plain(FieldKind::Text).filter(|_| {
                 !matches!(intent(said), Some(Intent::Repeat | Intent::WhoIsThis | Intent::CallLater))
             }),
@@ -201,7 +205,7 @@ fn is_email(word: &str) -> bool {
 }
 
 /// A run of digits of this length, spaces between them aside, or spoken one by one.
-fn digits(said: &str, least: usize, most: usize) -> Option<String> {
+fn digits(said: &str, least: usize, most: usize, language: &str) -> Option<String> {
     let mut runs = vec![String::new()];
     for letter in said.chars() {
         match letter {
@@ -213,7 +217,7 @@ fn digits(said: &str, least: usize, most: usize) -> Option<String> {
     let fits = |run: &String| (least..=most).contains(&run.len());
     runs.into_iter().find(fits).or_else(|| {
         let field = Field { kind: FieldKind::Number, ..Field::default() };
-        capture(&field, said, "en", None).and_then(|value| value.as_str().map(str::to_owned)).filter(fits)
+        capture(&field, said, language, None).and_then(|value| value.as_str().map(str::to_owned)).filter(fits)
     })
 }
 
@@ -244,7 +248,7 @@ fn time(said: &str) -> Option<String> {
 }
 
 /// `my name is Ravi Kumar` is `Ravi Kumar`; a short answer to the question is taken as the name.
-fn name(said: &str, asked: bool) -> Option<String> {
+fn name(said: &str, asked: bool, language: &str) -> Option<String> {
     let lower = said.to_lowercase();
     let starts = ["my name is ", "this is ", "i am ", "i'm ", "it is ", "it's ", "mera naam ", "मेरा नाम "];
     let rest = starts.iter().find_map(|start| {
@@ -260,7 +264,8 @@ fn name(said: &str, asked: bool) -> Option<String> {
         .trim_end_matches(" है")
         .trim();
     let count = rest.split_whitespace().count();
-    let names_nobody = yes_or_no(rest).is_some() || intent(rest).is_some() || super::turn::is_question(rest);
+    let names_nobody =
+        yes_or_no(rest, language).is_some() || intent(rest).is_some() || super::turn::is_question(rest);
     ((1..=4).contains(&count) && !names_nobody && !rest.chars().any(|letter| letter.is_ascii_digit()))
         .then(|| rest.to_owned())
 }

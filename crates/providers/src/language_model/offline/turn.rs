@@ -108,7 +108,9 @@ impl Talk<'_> {
             return Turn::end(self.lines.sorry_bye, Some("opted_out"));
         }
         let meant = intent(said);
-        if let Some(exit) = exits::applies(&self.order.exits, said, asked && self.pending().is_none()) {
+        if let Some(exit) =
+            exits::applies(&self.order.exits, said, asked && self.pending().is_none(), &self.order.language)
+        {
             return self.leave(exit, meant);
         }
         match meant {
@@ -168,7 +170,8 @@ impl Talk<'_> {
             return Turn::end(self.lines.thanks, Some("interested"));
         }
         let nothing_more = self.has_asked_for_more()
-            && (yes_or_no(said) == Some(false) || backchannel(said, &self.order.language));
+            && (yes_or_no(said, &self.order.language) == Some(false)
+                || backchannel(said, &self.order.language));
         if nothing_more { self.close() } else { self.go_on("") }
     }
 
