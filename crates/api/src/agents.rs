@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use domain::agent::{Channel, Status};
 use domain::call::Direction;
-use domain::compliance::{Vertical, WorkflowTemplate};
+use domain::compliance::{Communication, Vertical, WorkflowTemplate};
 use domain::conversation::Issue;
 use domain::ids::{self, Id};
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
@@ -88,6 +88,8 @@ pub struct AgentDetail {
     pub vertical: String,
     /// Compliance pack.
     pub policy_ref: String,
+    /// The kind of commercial communication that its calls are.
+    pub communication: Communication,
     /// Numbers to which it may transfer, E.164.
     #[schemars(with = "Vec<String>")]
     pub allowed_transfer_numbers: Value,
@@ -201,6 +203,10 @@ pub struct AgentSettings {
     /// A built-in compliance pack, or a custom one (`cpk_…`).
     #[schemars(length(min = 1, max = 120), extend("default" = "generic-safe@1"))]
     pub policy_ref: Option<String>,
+    /// The kind of commercial communication that its calls are; the rules of the pack on number series and registered
+    /// ids go by it.
+    #[schemars(extend("default" = "service"))]
+    pub communication: Option<Communication>,
     /// Ids of `/v1/tools`.
     #[schemars(length(max = 50), inner(length(min = 1, max = 64)), extend("default" = []))]
     pub tool_ids: Option<Vec<String>>,

@@ -100,6 +100,17 @@ pub struct BlockedStats {
     pub by_day: Vec<BlockedDay>,
     /// By agent, most first.
     pub by_agent: Vec<BlockedAgent>,
+    /// How many calls said the disclosure of their pack in time, and how many did not.
+    pub disclosures: DisclosureStats,
+}
+
+/// Calls whose pack requires a disclosure.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct DisclosureStats {
+    /// How many said it in time.
+    pub kept: i64,
+    /// How many did not.
+    pub missed: i64,
 }
 
 /// Refused dials of a day.

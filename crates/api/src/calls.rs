@@ -135,6 +135,34 @@ pub struct CallDetail {
     /// Where the time between the end of what the customer said and the agent's first sound went.
     #[schemars(with = "Vec<CallLatency>")]
     pub latency: Value,
+    /// Whether the disclosure of the compliance pack was said; null where none was required, and where the call was over
+    /// before the time for it was.
+    #[schemars(with = "Option<CallDisclosure>")]
+    pub disclosure: Option<Value>,
+}
+
+/// Whether a disclosure was said.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CallDisclosure {
+    /// Whether it was said in time.
+    pub result: DisclosureWord,
+    /// The language in which it was; null when it was not.
+    pub language: Option<String>,
+    /// Seconds after the answer by which it had to be said.
+    pub within_seconds: i64,
+    /// The compliance pack that required it.
+    pub pack: String,
+}
+
+/// The result of a disclosure.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DisclosureWord {
+    /// It was said in time.
+    Kept,
+    /// It was not.
+    Missed,
 }
 
 /// Who speaks.

@@ -569,6 +569,7 @@ pub const OPERATIONS: &[Operation] = &[
             codes::AGENT_NOT_CALL,
             codes::AGENT_NOT_OUTBOUND,
             codes::FLOW_NOT_READY,
+            codes::DLT_REQUIRED,
         ]),
     row(DELETE, "/v1/campaigns/{id}", "deleteCampaign", "Delete a campaign that is not active")
         .scope(CAMPAIGNS_WRITE)

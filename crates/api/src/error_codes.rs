@@ -123,6 +123,7 @@ codes! {
     TEMPLATE_PARAMS_INVALID = 422 "template_params_invalid" "A value of the template is missing, extra or too long; `meta.issues` lists them.",
     INVALID_NUMBER = 422 "invalid_number" "`to` is neither an international number nor a customer's id on the channel.",
     INVALID_OPT_IN = 422 "invalid_opt_in" "`optIn.capturedAt` lies in the future.",
+    DLT_REQUIRED = 422 "dlt_required" "The pack requires registered ids (DLT) of a promotional campaign; `meta.field` names the one that is missing or of another form.",
     FLOW_NOT_READY = 422 "flow_not_ready" "The flow cannot run as it is; `meta.issues` lists why.",
     WORKFLOW_TEMPLATE_INVALID = 422 "workflow_template_invalid" "The `workflowTemplate` does not fit the regulated vertical.",
     COMPLIANCE_PACK_INVALID = 422 "compliance_pack_invalid" "The regulated vertical needs a compliance pack of its family in `policyRef`.",

@@ -213,6 +213,18 @@ pub struct NudgePreflight {
     /// The number that it would call.
     #[schemars(length(min = 8, max = 20))]
     pub to_number: String,
+    /// The own number that it would show; the first one of the workspace otherwise.
+    #[schemars(length(min = 1, max = 40), extend("x-nullable" = true))]
+    pub from_number: Option<String>,
+}
+
+/// What a compliance gate lets through and objects to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct GateWarning {
+    /// The gate.
+    pub gate: &'static str,
+    /// What it objects to, for people.
+    pub message: String,
 }
 
 /// What would become of a nudge.
@@ -225,6 +237,10 @@ pub struct NudgeForecast {
     pub blocked: bool,
     /// The gate.
     pub block_reason: Option<&'static str>,
+    /// What the refusal demands, for people; null when the gate says it all.
+    pub block_message: Option<String>,
+    /// What would go out and stand in the decision log with a warning.
+    pub warnings: Vec<GateWarning>,
     /// Whether the calling window is open.
     pub inside_window: bool,
     /// When the calling window opens next.
@@ -349,6 +365,7 @@ pub const OPERATIONS: &[Operation] = &[
         codes::AGENT_NOT_PUBLISHED,
         codes::AGENT_NOT_CALL,
         codes::AGENT_NOT_OUTBOUND,
+        codes::FROM_NUMBER_NOT_OWNED,
     ]),
     operation(GET, "/v1/nudges/{id}", "getNudge", "Nudges", "One nudge with its attempts")
         .scope(NUDGES_READ)

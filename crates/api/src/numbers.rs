@@ -1,5 +1,6 @@
 //! Phone numbers of a workspace (docs/contract/numbers.md).
 
+use domain::compliance::Series;
 use domain::ids::{self, Id};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,8 @@ pub struct Number {
     pub country: &'static str,
     /// `mobile` or `landline`.
     pub r#type: &'static str,
+    /// The series that it belongs to; null for an ordinary number.
+    pub series: Option<Series>,
     /// `active` or `released`.
     pub status: String,
     /// Calls can go out and come in.

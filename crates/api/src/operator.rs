@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use domain::compliance::EntityClass;
 use domain::ids::{self, Id};
 use domain::tenant::Mode;
 use domain::time::Timestamp;
@@ -129,6 +130,12 @@ pub struct WorkspaceChange {
     pub low_balance_minor: Option<Option<i64>>,
     /// Whether marketing templates need a recorded opt-in.
     pub marketing_opt_in_rule: Option<bool>,
+    /// How the law regulates its entity; the rules of its packs on number series go by it.
+    pub regulated_as: Option<EntityClass>,
+    /// Its entity's id in the registers of senders (DLT); null for none.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, length(min = 1, max = 64), extend("x-nullable" = true))]
+    pub dlt_entity_id: Option<Option<String>>,
 }
 
 /// A workspace as the operator sees it; money in minor units.
@@ -157,6 +164,10 @@ pub struct Workspace {
     pub low_balance_minor: Option<i64>,
     /// Whether marketing templates need a recorded opt-in.
     pub marketing_opt_in_rule: bool,
+    /// How the law regulates its entity.
+    pub regulated_as: EntityClass,
+    /// Its entity's id in the registers of senders (DLT).
+    pub dlt_entity_id: Option<String>,
     /// Every feature and whether it is on.
     #[schemars(with = "Features")]
     pub features: Map<String, Value>,

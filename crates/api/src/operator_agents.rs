@@ -1,12 +1,14 @@
 //! The operator API's part about agents: locks, tools, compliance packs
 //! (docs/contract/operator.md#operator-api).
 
+use domain::compliance::{Communication, EntityClass, Series, Vertical};
 use domain::ids::{self, Id};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::agents::LanguageCode;
 use crate::envelope::Deleted;
 use crate::operation::Method::{DELETE, GET, POST};
 use crate::operation::{Access, Operation, operation};
@@ -99,6 +101,82 @@ pub struct NewCompliancePack {
     /// Regulated verticals whose agents may use the pack.
     #[schemars(length(max = 50), inner(length(max = 40)), extend("default" = []))]
     pub families: Vec<String>,
+    /// Which series of numbers calls must show; the first rule that concerns a call decides.
+    #[schemars(length(max = 50), extend("default" = []))]
+    pub number_series: Vec<PackSeriesRule>,
+    /// The registered ids (DLT) that a promotional campaign needs; null when it needs none.
+    #[schemars(extend("x-nullable" = true, "default" = null))]
+    pub dlt: Option<PackDlt>,
+    /// What must be said in the first seconds of a call.
+    #[schemars(extend("x-nullable" = true, "default" = null))]
+    pub disclosure: Option<PackDisclosure>,
+}
+
+/// A rule on the series of the number that calls show.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PackSeriesRule {
+    /// What must be shown.
+    pub series: Series,
+    /// Kinds of communication that it concerns; empty for all.
+    #[schemars(length(max = 50), extend("default" = []))]
+    pub communications: Vec<Communication>,
+    /// Verticals that it concerns; empty for all.
+    #[schemars(length(max = 50), extend("default" = []))]
+    pub verticals: Vec<Vertical>,
+    /// Classes of entities (`regulatedAs`) that it concerns; empty for all.
+    #[schemars(length(max = 50), extend("default" = []))]
+    pub entities: Vec<EntityClass>,
+    /// The first day on which it warns, `YYYY-MM-DD` in India; null for every day.
+    #[schemars(with = "Option<Day>", extend("x-nullable" = true, "default" = null))]
+    pub warn_from: Option<String>,
+    /// The first day on which it is law, `YYYY-MM-DD` in India.
+    #[schemars(with = "Option<Day>", extend("x-nullable" = true, "default" = null))]
+    pub since: Option<String>,
+    /// Whether a call that shows another number is refused from `since` on; otherwise it stays a warning.
+    #[schemars(extend("default" = false))]
+    pub refuses: bool,
+    /// Where the rule is written.
+    #[schemars(length(max = 300), extend("default" = ""))]
+    pub source: String,
+}
+
+/// How many digits the registered ids of promotional campaigns have.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PackDlt {
+    /// Fewest digits.
+    #[schemars(range(min = 1, max = 64), extend("default" = 1))]
+    pub min_digits: i64,
+    /// Most digits.
+    #[schemars(range(min = 1, max = 64), extend("default" = 64))]
+    pub max_digits: i64,
+}
+
+/// What must be said in the first seconds of a call.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PackDisclosure {
+    /// Seconds after the answer by which it must have been said.
+    #[schemars(range(min = 1, max = 120))]
+    pub within_seconds: i64,
+    /// It is kept when one of these is said.
+    #[schemars(length(min = 1, max = 33))]
+    pub texts: Vec<PackDisclosureText>,
+    /// Where it is required.
+    #[schemars(length(max = 300), extend("default" = ""))]
+    pub source: String,
+}
+
+/// A text of a disclosure.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PackDisclosureText {
+    /// Its language.
+    #[schemars(with = "LanguageCode")]
+    pub language: String,
+    /// What must be said. `…` stands for up to 12 words, a word that ends with `~` for all that begin with it.
+    #[schemars(length(min = 1, max = 500))]
+    pub text: String,
 }
 
 /// Hours of some days of the week.

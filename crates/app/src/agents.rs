@@ -11,7 +11,7 @@ use api::error_codes::{
 };
 use domain::agent::{Channel, Status};
 use domain::call::Direction;
-use domain::compliance::{GuardRefusal, Vertical, WorkflowTemplate, guard};
+use domain::compliance::{Communication, GuardRefusal, Vertical, WorkflowTemplate, guard};
 use domain::ids::{Agent, Id};
 use domain::phone::Phone;
 use domain::tenant::Tenant;
@@ -53,6 +53,7 @@ fn view(row: AgentRow) -> AgentDetail {
         workflow_template: row.workflow_template,
         vertical: row.vertical,
         policy_ref: row.policy_ref,
+        communication: row.communication,
         allowed_transfer_numbers: row.allowed_transfer_numbers,
         extraction_schema: row.extraction_schema,
         knowledge_base_id: row.knowledge_base,
@@ -152,6 +153,7 @@ fn blank(id: Id<Agent>, now: Timestamp, channel: Channel, direction: Direction) 
         workflow_template: String::new(),
         vertical: String::new(),
         policy_ref: String::new(),
+        communication: Communication::Service,
         tool_ids: json!([]),
         allowed_transfer_numbers: json!([]),
         extraction_schema: json!([]),
@@ -361,6 +363,7 @@ fn apply(tx: &mut TenantTx, row: &mut AgentRow, body: &AgentSettings, known: &Kn
         }
         row.extraction_schema = json!(given);
     }
+    row.communication = body.communication.unwrap_or(row.communication);
     if let Some(given) = body.speakable {
         row.speakable = given;
     }

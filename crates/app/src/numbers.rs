@@ -5,8 +5,8 @@ use api::numbers::Number as NumberView;
 use config::Telephony;
 use domain::agent::{Channel, Status};
 use domain::call::Direction;
+use domain::compliance::{Series, read_own_number};
 use domain::ids::{Agent, Id, Number};
-use domain::phone::Phone;
 use domain::tenant::Tenant;
 use serde_json::json;
 use store::numbers::{self, NumberRow};
@@ -25,6 +25,7 @@ pub fn view(row: NumberRow) -> NumberView {
         } else {
             "landline"
         },
+        series: Series::of(&row.number),
         number: row.number,
         status: row.status,
         voice_enabled: true,
@@ -42,19 +43,6 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<NumberView>, Failure>
             Ok(numbers::list(tx)?.into_iter().map(view).collect())
         })
         .await
-}
-
-/// A number that a workspace may own: an Indian subscriber number, or one of the 140 and 160 series that are
-/// meant to be shown as caller id.
-fn read_owned(text: &str) -> Option<String> {
-    if let Ok(phone) = Phone::normalize(text) {
-        return Some(phone.to_string());
-    }
-    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-    let national = digits.strip_prefix("91").filter(|rest| rest.len() == 10).unwrap_or(&digits);
-    let series = ["140", "1600", "1601"].iter().any(|series| national.starts_with(series));
-    let plain = text.chars().all(|letter| letter.is_ascii_digit() || "+ -()".contains(letter));
-    (national.len() == 10 && series && plain).then(|| format!("+91{national}"))
 }
 
 /// Whether the settings have a carrier of this name.
@@ -89,7 +77,7 @@ pub async fn create(
 ) -> Result<NumberView, Failure> {
     let context = app.context();
     check_carrier(app, carrier.as_deref())?;
-    let Some(number) = read_owned(&number) else {
+    let Some(number) = read_own_number(&number) else {
         return Err(Failure::field(
             "number",
             "must be an Indian (+91) number: mobile, landline, or of the 140 or 160 series",

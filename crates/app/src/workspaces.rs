@@ -1,6 +1,8 @@
 //! Workspaces, as the operator makes and changes them.
 
 use api::operator::{FEATURES, LIMITS, NewWorkspace, Workspace as WorkspaceView, WorkspaceChange};
+use domain::compliance::EntityClass;
+use domain::compliance::dlt::DltId;
 use domain::tenant::Tenant;
 use serde_json::{Map, Value, json};
 use store::wallet::Floor;
@@ -34,6 +36,8 @@ fn view(row: WorkspaceRow) -> WorkspaceView {
         cost_per_chat_minor: row.cost_per_chat,
         low_balance_minor: row.low_balance,
         marketing_opt_in_rule: row.marketing_opt_in_rule,
+        regulated_as: row.regulated_as,
+        dlt_entity_id: row.dlt_entity_id,
         created_at: row.created_at,
     }
 }
@@ -53,6 +57,8 @@ pub async fn create(app: &App, trace: Trace, once: Once, body: NewWorkspace) -> 
         marketing_opt_in_rule: true,
         features: Map::new(),
         limits: Map::new(),
+        regulated_as: EntityClass::Undeclared,
+        dlt_entity_id: None,
         balance: 0,
         reserved: 0,
         created_at: context.now,
@@ -100,6 +106,13 @@ fn merge(into: &mut Map<String, Value>, change: Option<Map<String, Value>>, know
     }
 }
 
+fn read_dlt_id(text: &str) -> Result<String, Failure> {
+    let id = DltId::parse(text).ok_or_else(|| {
+        Failure::field("dltEntityId", "must be 1 to 64 letters, digits, hyphens and underscores")
+    })?;
+    Ok(id.as_str().to_owned())
+}
+
 /// Changes what the body names, at once on every node.
 pub async fn update(
     app: &App,
@@ -108,6 +121,11 @@ pub async fn update(
     change: WorkspaceChange,
 ) -> Result<WorkspaceView, Failure> {
     let context = app.context();
+    let dlt_entity_id = match &change.dlt_entity_id {
+        Some(Some(text)) => Some(Some(read_dlt_id(text)?)),
+        Some(None) => Some(None),
+        None => None,
+    };
     let (access_changes, hooks) = (app.access_changes(), app.hooks);
     let changed = app
         .store
@@ -126,6 +144,8 @@ pub async fn update(
             row.cost_per_chat = change.cost_per_chat_minor.unwrap_or(row.cost_per_chat);
             row.low_balance = change.low_balance_minor.unwrap_or(row.low_balance);
             row.marketing_opt_in_rule = change.marketing_opt_in_rule.unwrap_or(row.marketing_opt_in_rule);
+            row.regulated_as = change.regulated_as.unwrap_or(row.regulated_as);
+            row.dlt_entity_id = dlt_entity_id.clone().unwrap_or(row.dlt_entity_id);
             merge(&mut row.features, change.features, |name| FEATURES.contains(&name));
             merge(&mut row.limits, change.limits, |name| LIMITS.iter().any(|(known, _)| *known == name));
             workspaces::update(tx, &row)?;

@@ -8,8 +8,8 @@ use api::campaigns::{
 };
 use api::error_codes as codes;
 use app::agents::{check_outbound, find_for_update as find_agent, flow_readiness};
-use app::calls::{OwnNumber, own_number};
-use app::{App, Context, Failure, topics};
+use app::calls::{OwnNumber, own_number, pack};
+use app::{App, Context, Failure, access, topics};
 use domain::agent::Status as AgentStatus;
 use domain::campaign::settings::{Move, change_status, is_email};
 use domain::campaign::{CallerId, DayTime, Settings, Status, Tally};
@@ -22,6 +22,7 @@ use store::campaigns::progress::{self, ProgressRow};
 use store::campaigns::{self, CampaignRow};
 use store::{TenantTx, Tx, numbers};
 
+use super::preflight::lacking_ids;
 use super::{find, find_for_update, finish, retries, run};
 
 /// Most campaigns of a workspace (docs/contract/campaigns.md#limits).
@@ -431,7 +432,15 @@ fn can_talk(tx: &mut TenantTx, row: &CampaignRow) -> Result<(), Failure> {
     };
     let agent = find_agent(tx, row.agent.ok_or_else(none)?)?;
     check_outbound(&agent)?;
-    flow_readiness(tx, &agent)
+    flow_readiness(tx, &agent)?;
+    let (workspace, pack) = (access::workspace(tx)?, pack(tx, &agent)?);
+    match lacking_ids(row, &workspace, &agent, &pack).first() {
+        Some(problem) => {
+            let meta = json!({"field": problem.field(), "blockReason": problem.code()});
+            Err(Failure::new(codes::DLT_REQUIRED, problem.message()).with_meta(meta))
+        }
+        None => Ok(()),
+    }
 }
 
 /// `DELETE /v1/campaigns/{id}`: one that is not active. Its calls are kept.

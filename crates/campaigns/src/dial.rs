@@ -14,7 +14,7 @@ use app::{App, Failure};
 use domain::call::Status as CallStatus;
 use domain::campaign::row::{self, Due, Ending, Event, Retries, Row, Step, step};
 use domain::campaign::{HeldReason, RowFailure, RowState, Schedule, Status, Tally, Window};
-use domain::compliance::Gate;
+use domain::compliance::{Gate, SeriesDemand};
 use domain::due_dial::{Act, DueFacts, Obstacle};
 use domain::ids::{ApiKey, Campaign, Id};
 use domain::phone::Phone;
@@ -60,6 +60,8 @@ struct Turn {
     stop: Option<Stop>,
     /// Rows were held because the hours of the pack are over.
     window_closed: bool,
+    /// What the pack wants of the number of the row that was checked last.
+    series: Option<SeriesDemand>,
     callers: Option<Callers>,
     /// Lines that nudges and scheduled calls of its workspace wait for; `None` while due nudges are left that no round
     /// has checked.
@@ -174,6 +176,7 @@ impl CampaignRound {
                     on_call: false,
                     stop: None,
                     window_closed: false,
+                    series: None,
                     callers: None,
                     lines_wanted: None,
                     work: Work::default(),
@@ -312,8 +315,10 @@ impl DueDial for DueRow<'_> {
         prepared: &Prepared,
         facts: &mut DueFacts,
     ) -> Result<(), Failure> {
-        let (now, turn) = (round.now(), &*self.turn);
+        let now = round.now();
         facts.unfit = unfit(prepared).map(|(why, _)| why);
+        self.turn.series = prepared.judgement.as_ref().and_then(|judged| judged.said.series);
+        let turn = &*self.turn;
         if facts.block == Some(Gate::FrequencyCap) {
             facts.cap_ends = cap_ends(&mut tx.of(turn.campaign.workspace), &self.row, prepared, now)?;
         }
@@ -331,7 +336,7 @@ impl DueDial for DueRow<'_> {
         match row::decide(&rules(&self.row), facts, self.turn.retries(), now) {
             Some(Due::Row(decided)) => Ok(Some((decided, decided.action))),
             Some(Due::Stop(obstacle)) => {
-                self.turn.stop = Some(stop_of(obstacle));
+                self.turn.stop = Some(stop_of(obstacle, self.turn.series));
                 Ok(None)
             }
             None => Err(Failure::internal(format!("{} was due and is not", self.row.id))),
@@ -637,7 +642,7 @@ fn unfit(prepared: &Prepared) -> Option<(RowFailure, String)> {
 }
 
 /// The effect of an obstacle on the whole campaign ([`row::decide`]).
-fn stop_of(obstacle: Obstacle) -> Stop {
+fn stop_of(obstacle: Obstacle, series: Option<SeriesDemand>) -> Stop {
     let error = |text: &str| Stop::Error(text.to_owned());
     match obstacle {
         Obstacle::Balance => Stop::Balance,
@@ -646,6 +651,10 @@ fn stop_of(obstacle: Obstacle) -> Stop {
         Obstacle::Refused(refusal) => error(refusal.as_str()),
         Obstacle::OwnNumber => error("from_number_unavailable"),
         Obstacle::Providers => error("india_residency_unavailable"),
+        Obstacle::Blocked(Gate::NumberSeries) => {
+            let why = series.and_then(|demand| demand.message());
+            Stop::Error(why.map_or_else(|| "number_series".into(), |why| format!("number_series: {why}")))
+        }
         // These concern a single row.
         Obstacle::KeyRevoked
         | Obstacle::Unfit(_)

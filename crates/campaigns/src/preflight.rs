@@ -10,14 +10,14 @@ use api::campaigns::{
 };
 use app::access::{self, Caller};
 use app::agents::{check_outbound, flow_readiness, required_variables};
-use app::calls::{Env, OwnNumber, meet_all, own_number, pack};
+use app::calls::{Env, OwnNumber, kind_of, meet_all, own_number, own_number_for, pack};
 use app::{App, Failure, analytics};
 use domain::analytics::Query;
 use domain::call::variables::has_value;
 use domain::campaign::forecast::{ASSUMED, ENOUGH_CALLS, Habit, Work, forecast, hours};
 use domain::campaign::list::read_phone;
 use domain::campaign::{RowState, Schedule, Status, Window};
-use domain::compliance::{Gate, Judgement, Pack, Purpose, Verdict};
+use domain::compliance::{CallKind, Gate, Judgement, Pack, Purpose, Ruling, Verdict, demand, dlt};
 use domain::ids::{Agent, Campaign, Id};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
@@ -48,6 +48,7 @@ struct Report {
     examined: i64,
     will_call: i64,
     will_wait: i64,
+    will_warn: i64,
     will_not_call: i64,
     by_reason: BTreeMap<String, Reason>,
 }
@@ -73,7 +74,8 @@ impl Report {
     fn person(&mut self, said: &Judgement, waits_for_cap: bool, misses: bool, who: impl FnOnce() -> String) {
         self.examined += 1;
         let refused = |gate: &Gate| said.verdict(*gate) == Verdict::Refuse;
-        let for_good = [Gate::Dnd, Gate::OptOut, Gate::Consent].into_iter().find(refused);
+        let for_good = [Gate::Dnd, Gate::OptOut, Gate::Consent, Gate::NumberSeries].into_iter().find(refused);
+        let called_before = self.will_call;
         let capped = refused(&Gate::FrequencyCap);
         match (for_good, misses, capped) {
             (Some(gate), ..) => self.refuse(gate.as_str(), who),
@@ -85,6 +87,20 @@ impl Report {
             }
             (None, false, true) => self.refuse(Gate::FrequencyCap.as_str(), who),
             (None, false, false) => self.will_call += 1,
+        }
+        if said.verdict(Gate::NumberSeries) == Verdict::Warn {
+            self.will_warn += self.will_call - called_before;
+        }
+    }
+
+    /// What the pack wants of the numbers that calls show: a problem or a warning of all of them.
+    fn series(&mut self, pack: &Pack, kind: &CallKind, now: Timestamp) {
+        let Some(demand) = demand(&pack.number_series, kind, now) else { return };
+        let Some(message) = demand.message() else { return };
+        match demand.ruling {
+            Ruling::Kept => {}
+            Ruling::Warns => self.warning("number_series", message),
+            Ruling::Refuses => self.problem("number_series", message),
         }
     }
 
@@ -139,8 +155,13 @@ fn look_at_campaign(tx: &mut TenantTx, env: &Env, id: Id<Campaign>) -> Result<Se
         None => None,
     };
     let (pack, required) = of_agent(tx, &mut report, agent.as_ref())?;
-    if let Some(pack) = &pack {
-        let list = List { campaign: &row, list: known.list, required: &required };
+    if let (Some(pack), Some(agent)) = (&pack, &agent) {
+        let kind = kind_of_campaign(tx, env, &row, &workspace, (agent, pack))?;
+        report.series(pack, &kind, env.context.now);
+        for problem in lacking_ids(&row, &workspace, agent, pack) {
+            report.problem(problem.code(), problem.message());
+        }
+        let list = List { campaign: &row, list: known.list, required: &required, kind };
         people_of_list(tx, env, &mut report, &list, pack)?;
     }
     for (reason, count) in lists::count_invalid(tx, id, known.list)? {
@@ -225,11 +246,51 @@ fn of_agent(
     Ok((Some(pack(tx, agent)?), required_variables(tx, agent)?))
 }
 
+/// The calls of a campaign, with the own number of its pool to which the pack objects most.
+fn kind_of_campaign(
+    tx: &mut TenantTx,
+    env: &Env,
+    row: &CampaignRow,
+    workspace: &WorkspaceRow,
+    (agent, pack): (&AgentRow, &Pack),
+) -> Result<CallKind, Failure> {
+    let objection = |kind: &CallKind| match demand(&pack.number_series, kind, env.context.now) {
+        None => 0,
+        Some(demand) => match demand.ruling {
+            Ruling::Kept => 1,
+            Ruling::Warns => 2,
+            Ruling::Refuses => 3,
+        },
+    };
+    let pool = row.settings.caller_ids.iter().map(|own| kind_of(workspace, agent, Some(&own.number)));
+    let worst = pool.collect::<Result<Vec<CallKind>, _>>()?.into_iter().max_by_key(objection);
+    match worst {
+        Some(of_pool) => Ok(of_pool),
+        None => {
+            let asked = row.settings.from_number.as_deref();
+            let from = own_number_for(tx, env.context.now, (workspace, agent, pack), asked)?;
+            kind_of(workspace, agent, from.owned())
+        }
+    }
+}
+
+/// The ids of the registers of senders that a campaign lacks by its pack.
+pub(crate) fn lacking_ids(
+    row: &CampaignRow,
+    workspace: &WorkspaceRow,
+    agent: &AgentRow,
+    pack: &Pack,
+) -> Vec<dlt::DltProblem> {
+    let (entity, template) = (workspace.dlt_entity_id.as_deref(), row.dlt_template_ref.as_deref());
+    dlt::check(pack.dlt, agent.communication, entity, template)
+}
+
 /// A calling list, up to the limit of rows.
 struct List<'a> {
     campaign: &'a CampaignRow,
     list: i64,
     required: &'a [String],
+    kind: CallKind,
 }
 
 fn people_of_list(
@@ -255,7 +316,7 @@ fn people_of_list(
                 })
                 .collect();
             let phones: Vec<Phone> = people.iter().map(|(_, phone)| *phone).collect();
-            let met = meet_all(tx, env, pack, (tenant, Mode::Live), Purpose::Call, &phones)?;
+            let met = meet_all(tx, env, pack, (tenant, Mode::Live), (Purpose::Call, list.kind), &phones)?;
             for ((row, _), met) in people.iter().zip(met) {
                 let saved = |name: &String| met.saved.as_ref().and_then(|saved| saved.get(name));
                 let misses = list
@@ -283,8 +344,17 @@ fn look_at_nudges(
     };
     let agent = found.ok_or_else(|| Failure::not_found("agent"))?;
     let mut report = Report::default();
-    of_workspace(tx, env, &mut report, &workspace, mode, None)?;
+    let from = body.from_number.as_deref();
+    of_workspace(tx, env, &mut report, &workspace, mode, from)?;
     let (pack, required) = of_agent(tx, &mut report, Some(&agent))?;
+    let shown = match &pack {
+        Some(pack) => own_number_for(tx, env.context.now, (&workspace, &agent, pack), from)?,
+        None => own_number(tx, from)?,
+    };
+    let kind = kind_of(&workspace, &agent, shown.owned())?;
+    if let (Some(pack), Mode::Live) = (&pack, mode) {
+        report.series(pack, &kind, env.context.now);
+    }
     let mut seen = std::collections::HashSet::new();
     let mut people = Vec::new();
     for (place, text) in body.to_numbers.iter().enumerate() {
@@ -297,7 +367,7 @@ fn look_at_nudges(
     for people in people.chunks(TOGETHER) {
         let Some(pack) = &pack else { break };
         let phones: Vec<Phone> = people.iter().map(|(_, phone)| *phone).collect();
-        let met = meet_all(tx, env, pack, (tenant, mode), Purpose::Nudge, &phones)?;
+        let met = meet_all(tx, env, pack, (tenant, mode), (Purpose::Nudge, kind), &phones)?;
         for ((place, _), met) in people.iter().zip(met) {
             let there = |name: &String| has_value(met.saved.as_ref().and_then(|saved| saved.get(name)));
             // Values come with each nudge; those that no nudge has must be saved on the contact.
@@ -401,6 +471,7 @@ async fn finish(app: &App, tenant: Tenant, seen: Seen) -> Result<Preflight, Fail
         examined: report.examined,
         will_call: report.will_call,
         will_wait: report.will_wait,
+        will_warn: report.will_warn,
         will_not_call: report.will_not_call,
         by_reason: report.by_reason,
         schedule: PreflightSchedule {

@@ -84,7 +84,7 @@ impl DueFacts {
                 .block
                 .filter(|gate| match gate {
                     Gate::Dnd | Gate::OptOut | Gate::CallingWindow => true,
-                    Gate::FrequencyCap | Gate::Consent => false,
+                    Gate::FrequencyCap | Gate::Consent | Gate::NumberSeries => false,
                 })
                 .map(Obstacle::Blocked),
             Check::Gates => self.block.map(Obstacle::Blocked),

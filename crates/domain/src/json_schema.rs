@@ -69,6 +69,9 @@ closed_sets::wire! {
     crate::chat::Role = "ChatRole", "Who wrote a message: the customer, the agent, or a teammate.";
     crate::chat::Origin = "ChatOrigin", "How a chat on the messaging channel began.";
     crate::chat::State = "ChatState", "Where a chat stands.";
+    crate::compliance::Communication = "Communication", "The kind of commercial communication that an agent's calls are.";
+    crate::compliance::EntityClass = "EntityClass", "How the law regulates the entity of a workspace.";
+    crate::compliance::Series = "NumberSeries", "A series of numbers that is allotted to one kind of calls.";
     crate::compliance::Vertical = "Vertical", "What an agent's calls are about; all but `general` are regulated.";
     crate::compliance::WorkflowTemplate = "WorkflowTemplate", "How an agent's conversation is laid out.";
     crate::decision_log::Chain = "LogChain", "A chain of the decision log.";

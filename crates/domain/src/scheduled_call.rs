@@ -297,7 +297,9 @@ fn due(waiting: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Transition 
         Some(Obstacle::Blocked(gate @ (Gate::Dnd | Gate::OptOut))) => {
             end(call, Status::Cancelled, Some(Reason::Blocked(gate)))
         }
-        Some(Obstacle::Blocked(gate @ (Gate::FrequencyCap | Gate::Consent))) => failed(Reason::Blocked(gate)),
+        Some(Obstacle::Blocked(gate @ (Gate::FrequencyCap | Gate::Consent | Gate::NumberSeries))) => {
+            failed(Reason::Blocked(gate))
+        }
         Some(Obstacle::Refused(refusal)) => failed(Reason::Refused(refusal)),
         Some(Obstacle::OwnNumber) => failed(Reason::FromNumberUnavailable),
         Some(Obstacle::Providers) => failed(Reason::IndiaResidencyUnavailable),

@@ -249,6 +249,11 @@ fn india(now: Timestamp) -> (i64, i64) {
     (local.div_euclid(DAY), local.rem_euclid(DAY))
 }
 
+/// The date in India at a moment; `None` beyond the calendar.
+pub fn india_date(now: Timestamp) -> Option<Date> {
+    civil(india(now).0)
+}
+
 fn moment(day: i64, ms: i64) -> Timestamp {
     Timestamp(day.saturating_mul(DAY).saturating_add(ms).saturating_sub(INDIA_OFFSET))
 }

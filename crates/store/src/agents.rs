@@ -4,6 +4,7 @@
 use const_format::formatcp;
 use domain::agent::{Channel, Status};
 use domain::call::Direction;
+use domain::compliance::Communication;
 use domain::ids::{Agent, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
@@ -46,6 +47,8 @@ row! {
         workflow_template: String,
         vertical: String,
         policy_ref: String,
+        /// The kind of commercial communication that its calls are.
+        communication: Communication,
         /// Ids of tools, a list.
         tool_ids: Json,
         /// Numbers it may transfer to, a list.
@@ -139,6 +142,7 @@ pub fn update_settings(tx: &mut TenantTx, row: &AgentRow) -> Result<(), DbError>
             workflow_template: &row.workflow_template,
             vertical: &row.vertical,
             policy_ref: &row.policy_ref,
+            communication: row.communication,
             tool_ids: &row.tool_ids,
             allowed_transfer_numbers: &row.allowed_transfer_numbers,
             extraction_schema: &row.extraction_schema,

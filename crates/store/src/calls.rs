@@ -162,6 +162,8 @@ row! {
         full_status: Option<String>,
         /// List of `{speaker, text, start}`.
         full_turns: Option<Json>,
+        /// Whether the disclosure was said: `{result, language, withinSeconds, pack}`.
+        disclosure: Option<Json>,
     }
 }
 
@@ -214,6 +216,8 @@ pub struct Said {
     pub analysis: Option<&'static str>,
     /// `pending` if the transcript with times is to be made.
     pub full_status: Option<&'static str>,
+    /// Whether the disclosure was said: `{result, language, withinSeconds, pack}`.
+    pub disclosure: Option<Json>,
 }
 
 /// Writes what changes in the life of a call that the caller holds; the transaction fails if it was changed since it was
@@ -255,9 +259,10 @@ pub fn save_said(tx: &mut Tx<'_>, row: &CallRow, said: Option<&Said>) -> Result<
             latency: said.and_then(|said| said.latency.as_ref()),
             analysis: said.and_then(|said| said.analysis),
             full_status: said.and_then(|said| said.full_status),
+            disclosure: said.and_then(|said| said.disclosure.as_ref()),
         } and "version = version + 1"
         where "workspace = ?1 and id = ?2 and version = ?3", row.workspace, row.id, row.version;
-        up to once_holder, grow_at, wish, full_status
+        up to once_holder, grow_at, wish, disclosure
     );
     let is_live = row.progress.status.is_live() && row.hang_up_at.is_none();
     let (sql, count) = match row.upkeep.grow_at {

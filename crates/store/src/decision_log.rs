@@ -253,6 +253,23 @@ pub fn blocked(
     tx.all(SQL, params![is_test, from, to])
 }
 
+/// How many calls of one mode kept and missed the disclosure, of those recorded from `from` until before `to`.
+pub fn disclosures(
+    tx: &mut TenantTx,
+    is_test: bool,
+    from: Option<Timestamp>,
+    to: Option<Timestamp>,
+) -> Result<(i64, i64), DbError> {
+    let (from, to) = (from.unwrap_or(Timestamp(i64::MIN)), to.unwrap_or(Timestamp(i64::MAX)));
+    let counted = tx.all::<(String, i64)>(
+        "select outcome, cast(count(*) as bigint) from decision_log where workspace = ?1 and chain in ('audit', 'audit_test') \
+         and outcome in ('disclosure_kept', 'disclosure_missed') and is_test = ?2 and at >= ?3 and at < ?4 group by outcome",
+        params![is_test, from, to],
+    )?;
+    let of = |outcome: &str| counted.iter().find(|(word, _)| word == outcome).map_or(0, |(_, count)| *count);
+    Ok((of("disclosure_kept"), of("disclosure_missed")))
+}
+
 /// What the gates said about a call or chat that began at about `near`, as its record holds it.
 pub fn gate_results(
     tx: &mut TenantTx,

@@ -1,6 +1,7 @@
 //! Workspaces: settings, features, limits. Their wallet is in `wallet`.
 
 use const_format::formatcp;
+use domain::compliance::EntityClass;
 use domain::ids::{Id, Workspace};
 
 use domain::time::Timestamp;
@@ -33,6 +34,10 @@ row! {
         features: Map<String, Json>,
         /// Limits that differ from the default.
         limits: Map<String, Json>,
+        /// How the law regulates its entity.
+        regulated_as: EntityClass,
+        /// Its entity's id in the registers of senders (DLT).
+        dlt_entity_id: Option<String>,
         /// Sum of the ledger, minor units.
         balance: i64,
         /// What calls in flight hold of it.
@@ -62,6 +67,8 @@ pub fn update(tx: &mut Tx<'_>, row: &WorkspaceRow) -> Result<(), DbError> {
             marketing_opt_in_rule: row.marketing_opt_in_rule,
             features: &row.features,
             limits: &row.limits,
+            regulated_as: row.regulated_as,
+            dlt_entity_id: row.dlt_entity_id.as_deref(),
         }
         where "id = ?1", row.id
     );

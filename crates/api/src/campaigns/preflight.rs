@@ -47,6 +47,9 @@ pub enum ProblemCode {
     NotDoneByEndDate,
     NeverOpen,
     VoiceUnavailable,
+    NumberSeries,
+    DltEntityRequired,
+    DltTemplateRequired,
 }
 
 /// People that would not be called, for one reason.
@@ -77,10 +80,12 @@ pub struct Preflight {
     pub will_call: i64,
     /// Of `willCall`, how many wait first: their number has been dialled too often of late.
     pub will_wait: i64,
+    /// Of `willCall`, how many would be called with a warning in the decision log; `warnings` says of what.
+    pub will_warn: i64,
     /// How many would not be called.
     pub will_not_call: i64,
     /// Those who would not be called and those who wait, by compliance gate or other reason: `dnd`, `opt_out`,
-    /// `consent`, `frequency_cap`, `invalid_phone`, `not_indian`, `duplicate`, `erased`,
+    /// `consent`, `number_series`, `frequency_cap`, `invalid_phone`, `not_indian`, `duplicate`, `erased`,
     /// `missing_required_variables`.
     pub by_reason: BTreeMap<String, Reason>,
     /// When it would be done.
@@ -218,4 +223,7 @@ pub struct NudgeBatchPreflight {
     /// The numbers that it would call, in any usual writing.
     #[schemars(length(min = 1, max = MAX_PREFLIGHT), inner(length(max = MAX_PHONE)))]
     pub to_numbers: Vec<String>,
+    /// The own number that they would show; the first one of the workspace otherwise.
+    #[schemars(length(min = 1, max = 40), extend("x-nullable" = true))]
+    pub from_number: Option<String>,
 }

@@ -9,12 +9,14 @@
 //! | `recording` | the file of the node becomes an object | `recording.ready` |
 //! | `analysis` | the language model reads the conversation | `outcome.captured`, when there is an outcome |
 //! | `full_transcript` | the transcript with times | |
+//! | `disclosure` | whether the disclosure was said goes to the decision log | |
 //! | `discard` | the object of an erased or outdated recording is deleted | |
 //!
 //! Transactions lock in this order: recording, call, contact. An erasure locks the contact first; where the two
 //! deadlock, the engine runs one again.
 
 mod analysis;
+mod disclosure;
 mod full_transcript;
 mod pushes;
 mod recording;
@@ -97,8 +99,21 @@ pub fn concluded(
         recordings::arrived(tx, env, call, file, keep)?;
         tx.wake(topics::AFTER_CALLS);
     }
-    if !person || (report.turns.is_empty() && report.extracted.is_empty()) {
+    if !person {
         return Ok(None);
+    }
+    let disclosed = disclosure::verify(tx, call, &report)?;
+    if disclosed.is_some() {
+        owe(tx, &env.context, call, AfterCallStep::Disclosure)?;
+    }
+    if report.turns.is_empty() && report.extracted.is_empty() {
+        // Nobody spoke, and so nobody said what had to be said.
+        return Ok(disclosed.map(|disclosed| Said {
+            transcript: json!([]),
+            extracted: json!({}),
+            disclosure: Some(disclosed),
+            ..Said::default()
+        }));
     }
     let analyse = after::talked(&report) && !call.progress.met_no_person();
     let full = access::feature_on(&workspace, "fullTranscript") && !report.turns.is_empty();
@@ -113,6 +128,7 @@ pub fn concluded(
         latency: Some(json!(report.latency)),
         analysis: analyse.then_some("pending"),
         full_status: full.then_some("pending"),
+        disclosure: disclosed,
     };
     emit(tx, env, call, Event::TranscriptReady)?;
     if analyse {

@@ -7,7 +7,7 @@ use domain::time::Timestamp;
 use store::after_calls::{self, StepRow};
 
 use super::step::StepEnd;
-use super::{analysis, full_transcript, recording};
+use super::{analysis, disclosure, full_transcript, recording};
 use crate::{App, Failure};
 
 /// A lane of steps that wait for the same resource; the lanes do not block each other.
@@ -24,7 +24,9 @@ impl Lane {
     fn steps(self) -> &'static [AfterCallStep] {
         match self {
             Lane::Recordings => &[AfterCallStep::Recording, AfterCallStep::Discard],
-            Lane::Words => &[AfterCallStep::Analysis, AfterCallStep::FullTranscript],
+            Lane::Words => {
+                &[AfterCallStep::Analysis, AfterCallStep::FullTranscript, AfterCallStep::Disclosure]
+            }
         }
     }
 
@@ -61,6 +63,7 @@ pub async fn work(app: &Arc<App>, row: StepRow) {
         AfterCallStep::Discard => recording::discard(app, &row).await,
         AfterCallStep::Analysis => analysis::analyse(app, &row).await,
         AfterCallStep::FullTranscript => full_transcript::make(app, &row).await,
+        AfterCallStep::Disclosure => disclosure::prove(app, &row).await,
     };
     let done = outcome.unwrap_or_else(|failure| {
         failure.warn_about(row.call, &format!("the step {} after a call failed", row.step.as_str()));
@@ -94,7 +97,7 @@ async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
     tracing::error!(call = %row.call, step = row.step.as_str(), attempts = row.attempts, "a step after a call is given up");
     match row.step {
         AfterCallStep::Recording => recording::give_up(app, row).await,
-        AfterCallStep::Discard => Ok(()),
+        AfterCallStep::Discard | AfterCallStep::Disclosure => Ok(()),
         AfterCallStep::Analysis => analysis::give_up(app, row).await,
         AfterCallStep::FullTranscript => full_transcript::give_up(app, row).await,
     }

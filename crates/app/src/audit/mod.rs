@@ -9,11 +9,11 @@ mod slots;
 
 use std::sync::Arc;
 
-use api::audit::{BlockedAgent, BlockedDay, BlockedStats, SignedHead, Verification};
+use api::audit::{BlockedAgent, BlockedDay, BlockedStats, DisclosureStats, SignedHead, Verification};
 use domain::decision_log::{Head, Strand};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, Timestamp};
-use store::decision_log;
+use store::{DbError, decision_log};
 
 use super::{App, Failure};
 
@@ -112,13 +112,18 @@ impl Range {
     }
 }
 
-/// Refused dials by rule, day and agent; a test key sees those of its simulated calls.
+/// Refused dials by rule, day and agent, and kept and missed disclosures; a test key sees those of its simulated calls.
 pub async fn stats(app: &App, tenant: Tenant, mode: Mode, range: Range) -> Result<BlockedStats, Failure> {
-    let counted = app
+    let (counted, (kept, missed)) = app
         .of(tenant)
-        .read_far(move |tx| decision_log::blocked(tx, mode == Mode::Test, range.from, range.to))
+        .read_far(move |tx| {
+            let (is_test, from, to) = (mode == Mode::Test, range.from, range.to);
+            let blocked = decision_log::blocked(tx, is_test, from, to)?;
+            Ok::<_, DbError>((blocked, decision_log::disclosures(tx, is_test, from, to)?))
+        })
         .await?;
-    let mut stats = BlockedStats::default();
+    let disclosures = DisclosureStats { kept, missed };
+    let mut stats = BlockedStats { disclosures, ..BlockedStats::default() };
     for blocked in counted {
         let count = blocked.count;
         stats.total += count;

@@ -5,13 +5,15 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::{Arc, OnceLock};
 
-use domain::compliance::{Facts, Gate, Judgement, Pack, Purpose, Verdict, judge};
+use domain::compliance::{CallKind, Facts, Gate, Judgement, Pack, Purpose, Series, Verdict, Vertical, judge};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use domain::window::{NudgeWindow, Release};
 use serde_json::{Map, Value};
+use store::agents::AgentRow;
 use store::contacts::{self, ContactRow};
+use store::workspaces::WorkspaceRow;
 use store::{DbError, TenantTx, Tx, calls, dnd, do_not_call};
 
 use super::Env;
@@ -74,6 +76,19 @@ pub struct Dial<'a> {
     pub to: Phone,
     /// The contact that the call is for, if there is one already.
     pub contact: Option<&'a ContactRow>,
+    /// What the rules on number series look at.
+    pub kind: CallKind,
+}
+
+/// What the rules on number series look at, of a call that shows this own number.
+///
+/// # Errors
+/// Internal only: the agent's vertical is none.
+pub fn kind_of(workspace: &WorkspaceRow, agent: &AgentRow, shown: Option<&str>) -> Result<CallKind, Failure> {
+    let vertical = Vertical::parse(&agent.vertical)
+        .ok_or_else(|| Failure::internal(format!("{}: unknown vertical", agent.id)))?;
+    let (communication, entity) = (agent.communication, workspace.regulated_as);
+    Ok(CallKind { vertical, communication, entity, shown: shown.and_then(Series::of) })
 }
 
 /// Collects the input of the gates. `person` is given when this transaction has read it already.
@@ -83,7 +98,7 @@ pub(super) fn facts(
     dial: Dial<'_>,
     person: Option<&Person>,
 ) -> Result<Facts, Failure> {
-    let Dial { tenant, mode, purpose, to, contact } = dial;
+    let Dial { tenant, mode, purpose, to, contact, kind } = dial;
     let test = mode == Mode::Test;
     let number = to.to_string();
     let asked = !test || purpose == Purpose::Nudge;
@@ -113,6 +128,7 @@ pub(super) fn facts(
         dials_24h: u32::try_from(day).unwrap_or(u32::MAX),
         dials_7d: u32::try_from(week).unwrap_or(u32::MAX),
         consent: contact.is_some_and(|contact| contact.consent.is_some()),
+        kind,
     })
 }
 
@@ -135,7 +151,7 @@ pub fn meet_all(
     env: &Env,
     pack: &Pack,
     (tenant, mode): (Tenant, Mode),
-    purpose: Purpose,
+    (purpose, kind): (Purpose, CallKind),
     numbers: &[Phone],
 ) -> Result<Vec<Met>, Failure> {
     let hashed = numbers.iter().map(|phone| (*phone, env.context.keyring.hash_phone(phone))).collect();
@@ -153,7 +169,7 @@ pub fn meet_all(
             Some(person) => person.contact.as_deref().cloned(),
             None => contacts::find_by_phone(&mut tx.of(tenant), mode, &to.to_string())?,
         };
-        let dial = Dial { tenant, mode, purpose, to: *to, contact: contact.as_ref() };
+        let dial = Dial { tenant, mode, purpose, to: *to, contact: contact.as_ref(), kind };
         let said = judge(pack, &facts(tx, env, dial, person.as_ref())?, env.context.now);
         met.push(Met { said, saved: contact.as_ref().map(saved_values) });
     }

@@ -2,6 +2,7 @@
 //! number's agent, or declined and counted.
 
 use domain::call::{Direction, Progress, Status};
+use domain::compliance::read_own_number;
 use domain::phone::Phone;
 use domain::tenant::Mode;
 use domain::time::Timestamp;
@@ -41,7 +42,7 @@ pub async fn answerable(app: &App, caller: Caller) -> Result<Welcome, Failure> {
 }
 
 fn decide(tx: &mut Tx<'_>, env: &Env, caller: &Caller) -> Result<Welcome, Failure> {
-    let number = Phone::normalize(&caller.to).map_or_else(|_| caller.to.clone(), |phone| phone.to_string());
+    let number = read_own_number(&caller.to).unwrap_or_else(|| caller.to.clone());
     let Some((tenant, number)) = numbers::owner(tx, &number)? else {
         return Ok(Welcome::Decline(404, "nobody owns the number"));
     };

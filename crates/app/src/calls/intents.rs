@@ -178,9 +178,9 @@ fn look(tx: &mut Tx<'_>, ask: &Ask) {
 fn decide(tx: &mut Tx<'_>, env: &Env, known: &mut Known, ask: &Ask) -> Result<Intended, Failure> {
     let prepared = prepare(&mut tx.of(ask.tenant), env, known, ask.mode, ask.order.clone())?;
     match prepared.refused() {
-        Some(Refused::Blocked(gate)) => {
+        Some(Refused::Blocked(gate, series)) => {
             let call = block(tx, env, known, &prepared, gate)?;
-            let mut failure = Failure::from(Refused::Blocked(gate));
+            let mut failure = Failure::from(Refused::Blocked(gate, series));
             if let Some(Value::Object(meta)) = &mut failure.meta {
                 meta.insert("callId".into(), json!(call.id));
             }

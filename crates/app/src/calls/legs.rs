@@ -2,7 +2,7 @@
 //! gates, is in the decision log, takes a line and pays by its own started minutes (`docs/calls.md`).
 
 use domain::call::{Fact, Wish, refusal, script};
-use domain::compliance::{Gate, Purpose};
+use domain::compliance::{CallKind, Gate, Purpose};
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::ids::{Call, Id};
 use domain::phone::Phone;
@@ -126,8 +126,15 @@ fn decide(
     let pack = agent::pack(tx, &agent)?;
     let contact = contacts::find_by_phone(tx, row.mode, &number)?;
     let purpose = Purpose::Transfer { staff, released };
-    let said =
-        judge_gates(tx, env, &pack, Dial { tenant, mode: row.mode, purpose, to, contact: contact.as_ref() })?;
+    let dial = Dial {
+        tenant,
+        mode: row.mode,
+        purpose,
+        to,
+        contact: contact.as_ref(),
+        kind: CallKind::ORDINARY,
+    };
+    let said = judge_gates(tx, env, &pack, dial)?;
     let mut leg = LegRow {
         call,
         leg: row.upkeep.legs + 1,

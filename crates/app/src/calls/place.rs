@@ -6,7 +6,7 @@ use std::time::Duration;
 use api::calls::{NewCall, PlacedCall};
 use api::error_codes as codes;
 use domain::call::{Direction, Fact, Progress, Status, Warning};
-use domain::compliance::{Gate, Purpose};
+use domain::compliance::{Gate, Pack, Purpose, Ruling, demand};
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::ids::Call;
 use domain::phone::Phone;
@@ -124,10 +124,16 @@ fn may_dial(call: &CallRow, now: Timestamp) -> bool {
 }
 
 /// The end of the lease of a call that is placed now. It is early enough that nothing is dialled after the
-/// calling hours.
+/// calling hours, or on the day from which a rule refuses it.
 fn lease(prepared: &Prepared, now: Timestamp) -> Timestamp {
+    let refused = |pack: &Pack, at: Timestamp| {
+        let kind = prepared.kind.filter(|_| prepared.mode == Mode::Live);
+        let demand = kind.and_then(|kind| demand(&pack.number_series, &kind, at));
+        demand.is_some_and(|demand| demand.ruling == Ruling::Refuses)
+    };
     let open = |at: Timestamp| {
         prepared.pack.as_ref().is_none_or(|pack| match prepared.order.source.purpose() {
+            _ if refused(pack, at) => false,
             Purpose::Nudge => NudgeWindow::new(&pack.hours).is_open(at),
             Purpose::Call | Purpose::Transfer { .. } => pack.hours.is_open(at),
         })
@@ -139,7 +145,7 @@ fn lease(prepared: &Prepared, now: Timestamp) -> Timestamp {
     if !open(now) || open(whole.plus(-LEASE_MARGIN)) {
         return whole;
     }
-    // Hours begin and end with a minute.
+    // Hours and days begin and end with a minute.
     let end_of_minute = Timestamp((now.0.div_euclid(MINUTE) + 1) * MINUTE);
     whole.min(end_of_minute.plus(LEASE_MARGIN))
 }

@@ -63,6 +63,8 @@ fn look(tx: &mut Tx<'_>, env: &Env, held: bool, Coming { call, fact, after }: &C
             None if *fact != Fact::Lost => {
                 let _ = workspaces::get(&mut tx.of(tenant));
                 if after.answered_at.is_some() {
+                    // Its pack says what had to be said.
+                    let _ = call.agent.map(|id| agents::get(&mut tx.of(tenant), id));
                     let _ = call.contact.map(|id| contacts::get_for_update(&mut tx.of(tenant), id));
                 }
             }

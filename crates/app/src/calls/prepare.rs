@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::calls::NewCall;
 use domain::call::{self, Warning};
-use domain::compliance::{Gate, Pack, Purpose};
+use domain::compliance::{CallKind, Gate, Pack, Purpose, Ruling, Series, demand, read_own_number};
 use domain::ids::{Campaign, Id, Nudge, ScheduledCall};
 use domain::phone::Phone;
 use domain::tenant::Mode;
@@ -144,6 +144,18 @@ pub enum OwnNumber {
     Nothing,
 }
 
+impl OwnNumber {
+    /// The number, if it may be shown.
+    pub fn owned(&self) -> Option<&str> {
+        if let OwnNumber::Owned(number) = self { Some(number) } else { None }
+    }
+
+    /// The same, when the rest is not needed any more.
+    pub fn into_owned(self) -> Option<String> {
+        if let OwnNumber::Owned(number) = self { Some(number) } else { None }
+    }
+}
+
 /// The state of a call before it is placed.
 #[derive(Debug, Clone)]
 pub struct Prepared {
@@ -171,6 +183,8 @@ pub struct Prepared {
     pub warnings: Vec<Warning>,
     /// The compliance pack that the gates apply.
     pub pack: Option<Arc<Pack>>,
+    /// What the pack's rules on number series look at.
+    pub(super) kind: Option<CallKind>,
     /// What the gates said.
     pub judgement: Option<Arc<Judged>>,
     /// Whether the wallet covers a started minute besides the calls in flight.
@@ -218,7 +232,7 @@ impl Prepared {
             return Some(Refused::InsufficientBalance);
         }
         if let Some(gate) = self.block() {
-            return Some(Refused::Blocked(gate));
+            return Some(self.blocked_by(gate));
         }
         self.lines_full
             .clone()
@@ -229,6 +243,12 @@ impl Prepared {
     /// The first gate that refuses it.
     pub fn block(&self) -> Option<Gate> {
         self.judgement.as_ref().and_then(|judged| judged.said.block)
+    }
+
+    /// The refusal of a gate.
+    pub(super) fn blocked_by(&self, gate: Gate) -> Refused {
+        let series = self.judgement.as_ref().and_then(|judged| judged.said.series);
+        Refused::Blocked(gate, series.filter(|_| gate == Gate::NumberSeries))
     }
 
     /// The number that is shown.
@@ -278,14 +298,21 @@ pub fn prepare(
         _ => contact::find(tx, mode, order.external_ref.as_deref(), to)?,
     };
     let (check, values, warnings) = check(tx, known, agent.as_deref(), &who, &mut order)?;
-    let from = own_number_of(known.numbers(tx)?, order.from_number.as_deref());
+    let mut from = own_number_of(known.numbers(tx)?, order.from_number.as_deref());
+    if let (None, Some(agent), Some(pack)) = (&order.from_number, &agent, &pack) {
+        let plain = gates::kind_of(&workspace, agent, None)?;
+        let insisted = insisted(known.numbers(tx)?, pack, &plain, env.context.now);
+        from = insisted.map_or(from, OwnNumber::Owned);
+    }
     let carrier = match &from {
         OwnNumber::Owned(number) => known.carrier_of(tenant, number),
         OwnNumber::NotOwned | OwnNumber::Nothing => None,
     };
-    let judgement = match (&pack, to) {
-        (Some(pack), Some(to)) => {
-            let dial = Dial { tenant, mode, purpose: order.source.purpose(), to, contact: who.contact() };
+    let kind = agent.as_ref().map(|agent| gates::kind_of(&workspace, agent, from.owned())).transpose()?;
+    let judgement = match (kind.zip(pack.as_ref()), to) {
+        (Some((kind, pack)), Some(to)) => {
+            let purpose = order.source.purpose();
+            let dial = Dial { tenant, mode, purpose, to, contact: who.contact(), kind };
             Some(known.judged(pack, gates::facts(tx, env, dial, person.as_ref())?, env.context.now))
         }
         _ => None,
@@ -313,6 +340,7 @@ pub fn prepare(
         values,
         warnings,
         pack,
+        kind,
         judgement,
         lines_full,
         lines_in_use,
@@ -350,12 +378,36 @@ pub fn own_number(tx: &mut TenantTx, asked: Option<&str>) -> Result<OwnNumber, F
     Ok(own_number_of(Known::default().numbers(tx)?, asked))
 }
 
-/// The same among the workspace's active own numbers, oldest first.
+/// The own number of a call of this agent: the one asked for; else the first of the series on which its pack insists, if
+/// one is owned, else the first.
+pub fn own_number_for(
+    tx: &mut TenantTx,
+    now: Timestamp,
+    (workspace, agent, pack): (&WorkspaceRow, &AgentRow, &Pack),
+    asked: Option<&str>,
+) -> Result<OwnNumber, Failure> {
+    let mut known = Known::default();
+    let owned = known.numbers(tx)?;
+    if asked.is_none() {
+        let plain = gates::kind_of(workspace, agent, None)?;
+        if let Some(number) = insisted(owned, pack, &plain, now) {
+            return Ok(OwnNumber::Owned(number));
+        }
+    }
+    Ok(own_number_of(owned, asked))
+}
+
+/// The first own number of the series without which the pack refuses such a call.
+fn insisted(owned: &[String], pack: &Pack, plain: &CallKind, now: Timestamp) -> Option<String> {
+    let demand = demand(&pack.number_series, plain, now).filter(|demand| demand.ruling == Ruling::Refuses)?;
+    owned.iter().find(|number| Series::of(number) == Some(demand.series)).cloned()
+}
+
+/// The one asked for among the workspace's active own numbers, oldest first; else the first.
 pub(crate) fn own_number_of(owned: &[String], asked: Option<&str>) -> OwnNumber {
     let Some(asked) = asked else {
         return owned.first().map_or(OwnNumber::Nothing, |first| OwnNumber::Owned(first.clone()));
     };
-    let normalized =
-        Phone::normalize(asked).map_or_else(|_| asked.trim().to_owned(), |phone| phone.to_string());
+    let normalized = read_own_number(asked).unwrap_or_else(|| asked.trim().to_owned());
     if owned.contains(&normalized) { OwnNumber::Owned(normalized) } else { OwnNumber::NotOwned }
 }

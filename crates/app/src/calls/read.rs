@@ -90,6 +90,7 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
         full_transcript: json!({"status": content.full_status, "turns": content.full_turns}),
         connector_pushes: content.connector_pushes.unwrap_or_else(|| json!([])),
         latency: content.latency.unwrap_or_else(|| json!([])),
+        disclosure: content.disclosure,
     })
 }
 

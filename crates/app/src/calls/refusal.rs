@@ -1,7 +1,7 @@
 //! Why a call is not placed (docs/contract/calls.md#refusals).
 
 use api::error_codes as codes;
-use domain::compliance::Gate;
+use domain::compliance::{Gate, SeriesDemand};
 use domain::nudge::Refusal;
 use serde_json::{Value, json};
 
@@ -41,8 +41,8 @@ pub enum Refused {
     NoNumber,
     /// 402
     InsufficientBalance,
-    /// 422; the gate.
-    Blocked(Gate),
+    /// 422; the gate, and the series that `number_series` wants.
+    Blocked(Gate, Option<SeriesDemand>),
     /// 429; whether it is the platform's cap.
     LinesFull {
         /// The platform's lines, not the workspace's.
@@ -71,7 +71,7 @@ impl Refused {
             Refused::InvalidVariables(_) | Refused::InvalidNumber => Some(Refusal::PlacementRefused),
             Refused::FromNumberNotOwned
             | Refused::InsufficientBalance
-            | Refused::Blocked(_)
+            | Refused::Blocked(..)
             | Refused::LinesFull { .. }
             | Refused::NoCarrier
             | Refused::CarrierRests => None,
@@ -117,9 +117,15 @@ impl From<Refused> for Failure {
             Refused::InsufficientBalance => {
                 Failure::new(codes::INSUFFICIENT_BALANCE, "the wallet balance cannot cover this call")
             }
-            Refused::Blocked(gate) => {
-                Failure::new(codes::CALL_BLOCKED, format!("call blocked by compliance: {}", gate.as_str()))
-                    .with_meta(json!({"reason": gate.as_str(), "blockReason": gate.as_str()}))
+            Refused::Blocked(gate, series) => {
+                let mut message = format!("call blocked by compliance: {}", gate.as_str());
+                let mut meta = json!({"reason": gate.as_str(), "blockReason": gate.as_str()});
+                if let Some(demand) = series {
+                    message.extend(demand.message().map(|why| format!(": {why}")));
+                    meta["series"] = json!(demand.series);
+                    meta["since"] = json!(demand.since.map(|day| day.to_string()));
+                }
+                Failure::new(codes::CALL_BLOCKED, message).with_meta(meta)
             }
             Refused::LinesFull { platform } => {
                 let message = if platform {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use api::error_codes as codes;
-use api::nudges::{NewNudge, NudgeForecast, NudgePreflight};
-use domain::compliance::{Pack, Purpose};
+use api::nudges::{GateWarning, NewNudge, NudgeForecast, NudgePreflight};
+use domain::compliance::{Gate, Pack, Purpose};
 use domain::ids::{Agent, ApiKey, Id};
 use domain::nudge::{
     Action, Admitted, InvalidVariable, OutsideWindow, Refused, Request, Retry, RetryOn, accept_variables,
@@ -203,6 +203,13 @@ pub(super) fn made(
     Facts { agent, pack, from, contact }: Facts<'_>,
 ) -> Result<(NudgeRow, Admitted), Failure> {
     let from = match from {
+        OwnNumber::Owned(_)
+            if wanted.from.is_none() && pack.number_series.iter().any(|rule| rule.refuses) =>
+        {
+            let tx = &mut tx.of(tenant);
+            let of = (&access::workspace(tx)?, agent, pack);
+            calls::own_number_for(tx, env.context.now, of, None)?.into_owned()
+        }
         OwnNumber::Owned(number) => Some(number),
         OwnNumber::Nothing => None,
         OwnNumber::NotOwned => return Err(calls::Refused::FromNumberNotOwned.into()),
@@ -374,16 +381,27 @@ pub async fn preflight(
     app.of(tenant)
         .read(move |tx| {
             let agent = read_agent(tx, &body.agent_id)?;
-            let (_, pack) = callable(tx, agent)?;
+            let (agent, pack) = callable(tx, agent)?;
+            let workspace = access::workspace(tx)?;
+            let of = (&workspace, &agent, &pack);
+            let from = calls::own_number_for(tx, env.context.now, of, body.from_number.as_deref())?;
+            if from == OwnNumber::NotOwned {
+                return Err(calls::Refused::FromNumberNotOwned.into());
+            }
             let contact = calls::find_contact(tx, mode, to)?;
-            let dial = Dial { tenant, mode, purpose: Purpose::Nudge, to, contact: contact.as_ref() };
+            let kind = calls::kind_of(&workspace, &agent, from.owned())?;
+            let dial = Dial { tenant, mode, purpose: Purpose::Nudge, to, contact: contact.as_ref(), kind };
             let judgement = calls::judge_gates(tx, &env, &pack, dial)?;
             let block = judgement.block_besides_window();
+            let of_series = block.filter(|gate| *gate == Gate::NumberSeries).and(judgement.series);
+            let warning = |message| GateWarning { gate: Gate::NumberSeries.as_str(), message };
             let window = NudgeWindow::new(&pack.hours);
             Ok(NudgeForecast {
                 to_number: to.to_string(),
                 blocked: block.is_some(),
                 block_reason: block.map(|gate| gate.as_str()),
+                block_message: of_series.and_then(|demand| demand.message()),
+                warnings: judgement.warning().into_iter().map(warning).collect(),
                 inside_window: window.is_open(env.context.now),
                 next_window_at: window.opens_again(env.context.now),
             })

@@ -40,6 +40,7 @@ async fn every_setting_comes_back_and_can_change() {
         "policyRef": "lending@1", "allowedTransferNumbers": ["98123 45678", "+919812345678", "022-23456789"],
         "extractionSchema": [{"key": "income", "label": "Income", "type": "number", "extra": 1}], "knowledgeBaseId": null,
         "toolIds": ["end_call", "transfer_to_human", "end_call"], "channel": "call", "direction": "inbound", "callContext": {"console": true},
+        "communication": "promotional",
         "speakable": false, "redact": true, "pronunciations": [{"written": " Dastak ", "spoken": "दस्तक", "extra": 1}, {"written": "₹5", "spoken": "a fiver"}],
         "callReason": " It is about {{order}}. ",
     });
@@ -67,6 +68,7 @@ async fn every_setting_comes_back_and_can_change() {
         "name": "Ravi", "systemPrompt": "", "voice": "", "language": "te", "workflowTemplate": "prompt-driven", "vertical": "general",
         "policyRef": "collections@1", "allowedTransferNumbers": [], "extractionSchema": [], "knowledgeBaseId": null, "toolIds": [],
         "channel": "call", "direction": "inbound", "status": "active", "id": "agt_other",
+        "communication": "transactional",
         "speakable": true, "pronunciations": [{"written": "EMI", "spoken": "monthly payment"}], "callReason": "", "redact": false,
     });
     let changed = world.put(&path(&made), &change).await.data(200);

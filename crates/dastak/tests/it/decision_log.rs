@@ -117,7 +117,7 @@ async fn an_empty_log_is_whole() {
     assert!(verify_log(&text, &[]).0);
     assert_eq!(
         world.get("/v1/audit/stats").await["data"],
-        json!({"total": 0, "byRule": {}, "byDay": [], "byAgent": []})
+        json!({"total": 0, "byRule": {}, "byDay": [], "byAgent": [], "disclosures": {"kept": 0, "missed": 0}})
     );
     let head = world.get("/v1/audit/head").await;
     assert_eq!((head["data"]["seq"].as_i64(), head["data"]["hash"].as_str()), (Some(0), Some(GENESIS)));

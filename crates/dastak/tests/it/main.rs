@@ -109,6 +109,7 @@ mod receiver;
 mod recording_uploads;
 mod recording_uploads_nodes;
 mod redaction;
+mod regulation;
 mod scheduled_call_tries;
 mod scheduled_calls;
 mod shows;

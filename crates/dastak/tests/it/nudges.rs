@@ -410,7 +410,7 @@ async fn a_preflight_says_what_a_dial_would_meet() {
         let body = json!({"agentId": world.agent, "toNumber": to});
         async move { world.post("/v1/nudges/preflight", &body).await.data(200) }
     };
-    let free = json!({"toNumber": "+919812340001", "blocked": false, "blockReason": null, "insideWindow": true, "nextWindowAt": "2027-03-02T03:30:00.000Z"});
+    let free = json!({"toNumber": "+919812340001", "blocked": false, "blockReason": null, "blockMessage": null, "warnings": [], "insideWindow": true, "nextWindowAt": "2027-03-02T03:30:00.000Z"});
     assert_eq!(ask("09812340001").await, free);
     assert_eq!(ask("9812342222").await["blockReason"], "dnd");
     world.app.operator("POST", "/dnd", &json!({"phones": ["9812340005"]})).await.expect(200);

@@ -16,7 +16,7 @@ async fn numbers_are_listed() {
     assert_eq!(listed[1], mobile);
     let expected = json!({
         "id": mobile["id"], "number": "+919812345678", "country": "IN", "type": "mobile", "status": "active", "voiceEnabled": true,
-        "smsEnabled": false, "inboundAgentId": null, "carrier": null,
+        "smsEnabled": false, "inboundAgentId": null, "carrier": null, "series": null,
     });
     assert_eq!(mobile, expected);
     world

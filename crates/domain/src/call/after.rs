@@ -20,6 +20,8 @@ closed_sets::words! {
         Analysis = "analysis",
         /// The transcript with times is made.
         FullTranscript = "full_transcript",
+        /// Whether the disclosure was said goes to the decision log.
+        Disclosure = "disclosure",
     }
 }
 
@@ -31,12 +33,13 @@ const MOST_TRIES: i64 = 7;
 const RECORDING_TRIED: i64 = 7 * DAY;
 
 /// When a step with `attempts` tries (at least one) is retried, in milliseconds from now; `None` when it has failed
-/// permanently. `age` is the time since the step was stored. Deleting an object is retried for ever.
+/// permanently. `age` is the time since the step was stored. Deleting an object and writing to the decision log are
+/// retried for ever.
 pub fn retry_in(step: AfterCallStep, attempts: i64, age: i64) -> Option<i64> {
     let doublings = u32::try_from((attempts - 1).clamp(0, 16)).unwrap_or(16);
     let wait = ((30 * SECOND) << doublings).min(LONGEST_WAIT);
     match step {
-        AfterCallStep::Discard => Some(wait),
+        AfterCallStep::Discard | AfterCallStep::Disclosure => Some(wait),
         AfterCallStep::Recording => (age + wait <= RECORDING_TRIED).then_some(wait),
         AfterCallStep::Analysis | AfterCallStep::FullTranscript => (attempts < MOST_TRIES).then_some(wait),
     }

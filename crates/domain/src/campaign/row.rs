@@ -72,9 +72,12 @@ pub enum Due {
 /// Decides about a due row: first what blocks the campaign, then the row; `None` when the row is not due.
 pub fn decide(row: &Row, facts: &DueFacts, retries: Retries, now: Timestamp) -> Option<Due> {
     let campaign = facts.obstacle(CAMPAIGN_CHECKS).filter(|_| facts.unfit.is_none());
-    let means = || {
-        let dials = facts.obstacle(CHECKS).is_none() && retries.allow(row.attempts);
-        if dials { facts.obstacle(MEANS) } else { None }
+    // Its own number is wrong for everybody on the list.
+    let series = Obstacle::Blocked(Gate::NumberSeries);
+    let means = || match facts.obstacle(CHECKS) {
+        _ if !retries.allow(row.attempts) => None,
+        None => facts.obstacle(MEANS),
+        Some(obstacle) => Some(obstacle).filter(|obstacle| *obstacle == series),
     };
     match campaign.or_else(means) {
         Some(obstacle) => Some(Due::Stop(obstacle)),
@@ -267,6 +270,8 @@ fn prevented_by(row: &Row, obstacle: Obstacle, facts: &DueFacts, now: Timestamp)
             let next = row.held(HeldReason::Frequency, facts.cap_ends.unwrap_or(now.plus(HOUR)), now);
             Step { next: Row { dial_status: Some(Status::Blocked), ..next }, action: Action::Block(gate) }
         }
+        // It blocks the campaign ([`decide`]).
+        Obstacle::Blocked(Gate::NumberSeries) => store(Row { look_at: Some(now.plus(HOUR)), ..*row }),
         Obstacle::OnCall => store(Row { look_at: Some(now.plus(ON_CALL_RECHECK)), ..*row }),
         Obstacle::CallerIds(until) => store(row.held(HeldReason::CallerIds, until, now)),
         // Not among the checks of a row: they block the campaign, and the row waits for it.
@@ -406,6 +411,18 @@ mod tests {
         assert_eq!(cap.action, Action::Block(Gate::FrequencyCap));
         assert_eq!(shown(&cap.next), ("held", Some("blocked"), 0, false, false));
         assert_eq!((cap.next.held_reason, cap.next.look_at), (Some(HeldReason::Frequency), opening));
+    }
+
+    #[test]
+    fn a_number_of_another_series_stops_the_campaign_and_leaves_its_list() {
+        let facts = blocked(Gate::NumberSeries);
+        let stop = Some(Due::Stop(Obstacle::Blocked(Gate::NumberSeries)));
+        assert_eq!(decide(&queued(), &facts, TWO, NOW), stop);
+        // What concerns the person alone comes first, and who is called no more stops nobody.
+        let refused = decide(&queued(), &blocked(Gate::OptOut), TWO, NOW);
+        assert!(matches!(refused, Some(Due::Row(_))), "{refused:?}");
+        let tried = Row { attempts: 9, ..queued() };
+        assert!(matches!(decide(&tried, &facts, TWO, NOW), Some(Due::Row(_))));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The gates before a dial, in order, and the evidence of each (docs/contract/compliance.md#gates). Every gate is
 //! evaluated and recorded, even after the first refusal, so that the decision log is complete. The first refusal is the
-//! `blockReason`.
+//! `blockReason`. `number_series` is recorded for calls that a rule of the pack concerns.
 
 use serde_json::{Map, Value, json};
 
+use super::number_series::{CallKind, Ruling, SeriesDemand, demand};
 use super::packs::Pack;
 use crate::time::Timestamp;
 use crate::window::NudgeWindow;
@@ -21,6 +22,8 @@ closed_sets::words! {
         FrequencyCap = "frequency_cap",
         /// Recorded consent, for packs that require it.
         Consent = "consent",
+        /// The series of numbers that the pack wants such a call to show.
+        NumberSeries = "number_series",
     }
 }
 
@@ -29,6 +32,8 @@ closed_sets::words! {
     pub enum Verdict {
         /// The dial may go on.
         Pass = "pass",
+        /// The dial may go on, and will be refused when a rule comes into force, or is against one that only warns.
+        Warn = "warn",
         /// The dial may not go out.
         Refuse = "refuse",
         /// The gate does not apply: test mode, no cap, no consent required.
@@ -69,6 +74,8 @@ pub struct Facts {
     pub dials_7d: u32,
     /// Consent is on record.
     pub consent: bool,
+    /// What the rules on number series look at.
+    pub kind: CallKind,
 }
 
 /// One gate's verdict and its evidence. The evidence holds no personal data: only counts, limits and
@@ -86,10 +93,12 @@ pub struct Finding {
 pub struct Judgement {
     /// Reference of the pack that applied.
     pub pack: String,
-    /// One finding for each gate, in order.
+    /// One finding for each gate that concerns the dial, in order.
     pub findings: Vec<Finding>,
     /// The first gate that refused.
     pub block: Option<Gate>,
+    /// The series that the dial has to show, where that was checked.
+    pub series: Option<SeriesDemand>,
 }
 
 impl Judgement {
@@ -108,6 +117,11 @@ impl Judgement {
             .iter()
             .find(|finding| finding.verdict == Verdict::Refuse && finding.gate != Gate::CallingWindow)
             .map(|finding| finding.gate)
+    }
+
+    /// What the dial is warned of, for people.
+    pub fn warning(&self) -> Option<String> {
+        self.series.filter(|demand| demand.ruling == Ruling::Warns).and_then(|demand| demand.message())
     }
 
     /// The compact JSON of the decision log's `gate_results`:
@@ -130,13 +144,38 @@ impl Judgement {
 
 /// Evaluates every gate by the pack. A dial may go out when `block` is `None`.
 pub fn judge(pack: &Pack, facts: &Facts, now: Timestamp) -> Judgement {
-    let findings: Vec<Finding> = Gate::ALL.iter().copied().map(|gate| ask(gate, pack, facts, now)).collect();
+    let series = match facts.purpose {
+        // What a person who is brought in sees is no commercial call.
+        Purpose::Transfer { .. } => None,
+        Purpose::Call | Purpose::Nudge => demand(&pack.number_series, &facts.kind, now),
+    };
+    let mut findings: Vec<Finding> =
+        Gate::ALL.iter().copied().filter_map(|gate| ask(gate, pack, facts, now)).collect();
+    findings.extend(series.map(|demand| of_series(&demand, facts)));
     let block =
         findings.iter().find(|finding| finding.verdict == Verdict::Refuse).map(|finding| finding.gate);
-    Judgement { pack: pack.reference.clone(), findings, block }
+    let series = series.filter(|_| !spared_in_test(Gate::NumberSeries, facts));
+    Judgement { pack: pack.reference.clone(), findings, block, series }
 }
 
-fn ask(gate: Gate, pack: &Pack, facts: &Facts, now: Timestamp) -> Finding {
+fn of_series(demand: &SeriesDemand, facts: &Facts) -> Finding {
+    let verdict = match demand.ruling {
+        _ if spared_in_test(Gate::NumberSeries, facts) => Verdict::NotChecked,
+        Ruling::Kept => Verdict::Pass,
+        Ruling::Warns => Verdict::Warn,
+        Ruling::Refuses => Verdict::Refuse,
+    };
+    let shown = facts.kind.shown.map(|series| series.as_str());
+    let since = demand.since.map(|day| day.to_string());
+    Finding {
+        gate: Gate::NumberSeries,
+        verdict,
+        evidence: fields(json!({"wanted": demand.series.as_str(), "shown": shown, "since": since})),
+    }
+}
+
+/// A gate that every dial has; `None` for the one that only some have.
+fn ask(gate: Gate, pack: &Pack, facts: &Facts, now: Timestamp) -> Option<Finding> {
     let (applies, passes, evidence) = match gate {
         Gate::Dnd => match facts.purpose {
             Purpose::Transfer { released, .. } => {
@@ -161,6 +200,7 @@ fn ask(gate: Gate, pack: &Pack, facts: &Facts, now: Timestamp) -> Finding {
             facts.consent,
             json!({"required": pack.require_consent, "onRecord": facts.consent}),
         ),
+        Gate::NumberSeries => return None,
     };
     let verdict = match (applies && !spared_in_test(gate, facts) && !spared_in_transfer(gate, facts), passes)
     {
@@ -168,11 +208,14 @@ fn ask(gate: Gate, pack: &Pack, facts: &Facts, now: Timestamp) -> Finding {
         (true, true) => Verdict::Pass,
         (true, false) => Verdict::Refuse,
     };
-    let evidence = match evidence {
+    Some(Finding { gate, verdict, evidence: fields(evidence) })
+}
+
+fn fields(evidence: Value) -> Map<String, Value> {
+    match evidence {
         Value::Object(fields) => fields,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
-    };
-    Finding { gate, verdict, evidence }
+    }
 }
 
 fn is_open(pack: &Pack, purpose: Purpose, now: Timestamp) -> bool {
@@ -186,7 +229,7 @@ fn spared_in_test(gate: Gate, facts: &Facts) -> bool {
     facts.test
         && match (facts.purpose, gate) {
             (Purpose::Call | Purpose::Transfer { .. }, _)
-            | (Purpose::Nudge, Gate::FrequencyCap | Gate::Consent) => true,
+            | (Purpose::Nudge, Gate::FrequencyCap | Gate::Consent | Gate::NumberSeries) => true,
             (Purpose::Nudge, Gate::Dnd | Gate::OptOut | Gate::CallingWindow) => false,
         }
 }
@@ -196,7 +239,7 @@ fn spared_in_test(gate: Gate, facts: &Facts) -> bool {
 fn spared_in_transfer(gate: Gate, facts: &Facts) -> bool {
     match (facts.purpose, gate) {
         (Purpose::Transfer { staff, .. }, Gate::CallingWindow | Gate::FrequencyCap) => staff,
-        (Purpose::Transfer { .. }, Gate::Consent) => true,
+        (Purpose::Transfer { .. }, Gate::Consent | Gate::NumberSeries) => true,
         (Purpose::Transfer { .. }, Gate::Dnd | Gate::OptOut) | (Purpose::Call | Purpose::Nudge, _) => false,
     }
 }
@@ -213,6 +256,7 @@ mod tests {
         dials_24h: 0,
         dials_7d: 0,
         consent: false,
+        kind: CallKind::ORDINARY,
     };
 
     fn at(text: &str) -> Timestamp {
@@ -256,8 +300,8 @@ mod tests {
             (Some(Gate::CallingWindow), Some(Gate::FrequencyCap))
         );
         let verdicts: Vec<&str> =
-            Gate::ALL.iter().copied().map(|gate| judgement.verdict(gate).as_str()).collect();
-        assert_eq!(verdicts, ["pass", "refuse", "refuse", "refuse", "not_checked"]);
+            Gate::ALL.into_iter().map(|gate| judgement.verdict(gate).as_str()).collect();
+        assert_eq!(verdicts, ["pass", "refuse", "refuse", "refuse", "not_checked", "not_checked"]);
         assert_eq!(
             judgement.gate_results(),
             concat!(
@@ -315,6 +359,42 @@ mod tests {
         let released =
             judge(&strict, &Facts { dnd: true, ..transfer(true, true) }, at("12:00")).gate_results();
         assert!(released.contains(r#""verdict":"pass","listed":true,"released":true"#), "{released}");
+    }
+
+    #[test]
+    fn a_number_of_another_series_is_warned_of_and_then_refused() {
+        use super::super::number_series::{Communication, Series};
+        let kind = CallKind { communication: Communication::Promotional, ..CallKind::ORDINARY };
+        let (promotion, pack) = (Facts { kind, ..CLEAN }, Pack::built_in("generic-safe@2026").unwrap());
+        let judged = |facts: &Facts, day: &str| {
+            let now = Timestamp::parse(&format!("{day}T12:00:00+05:30")).unwrap();
+            let said = judge(&pack, facts, now);
+            (said.block, said.verdict(Gate::NumberSeries), said.warning(), said.gate_results())
+        };
+        let (block, verdict, warning, log) = judged(&promotion, "2025-04-18");
+        assert_eq!((block, verdict), (None, Verdict::Warn));
+        let text = "the call should show a 140-series number from 2025-04-19 on";
+        assert_eq!(warning.as_deref(), Some(text));
+        let entry =
+            r#"{"gate":"number_series","verdict":"warn","wanted":"140","shown":null,"since":"2025-04-19"}]}"#;
+        assert!(log.ends_with(entry), "{log}");
+        let (block, verdict, warning, log) = judged(&promotion, "2025-04-19");
+        assert_eq!((block, verdict, warning), (Some(Gate::NumberSeries), Verdict::Refuse, None));
+        assert!(log.ends_with(&entry.replace("warn", "refuse")), "{log}");
+
+        let nudge = Facts { purpose: Purpose::Nudge, ..promotion };
+        assert_eq!(judged(&nudge, "2025-04-19").0, Some(Gate::NumberSeries));
+        let shown = CallKind { shown: Some(Series::Promotional), ..kind };
+        let (block, verdict, ..) = judged(&Facts { kind: shown, ..CLEAN }, "2025-04-19");
+        assert_eq!((block, verdict), (None, Verdict::Pass));
+        // Neither simulated calls nor the legs to staff are commercial calls.
+        for test in [Facts { test: true, ..promotion }, Facts { test: true, ..nudge }] {
+            let (block, verdict, ..) = judged(&test, "2025-04-19");
+            assert_eq!((block, verdict), (None, Verdict::NotChecked));
+        }
+        let leg = Facts { purpose: Purpose::Transfer { staff: true, released: false }, ..promotion };
+        let (block, _, _, log) = judged(&leg, "2025-04-19");
+        assert!(block.is_none() && !log.contains("number_series"), "{log}");
     }
 
     #[test]

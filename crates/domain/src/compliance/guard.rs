@@ -86,6 +86,7 @@ mod tests {
             assert_eq!(check(Vertical::General, reference), Ok(()));
         }
         assert_eq!(check(Vertical::General, "generic-safe@2"), Err(GuardRefusal::UnknownPack));
+        assert_eq!(check(Vertical::General, "generic-safe@2026"), Ok(()));
     }
 
     #[test]

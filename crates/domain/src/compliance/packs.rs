@@ -1,11 +1,15 @@
-//! Compliance packs: the hours, caps and consent that the agents using them must keep to. Built-in packs are
-//! data here, custom ones (`cpk_…`) are made by the operator (docs/contract/compliance.md#custom-packs).
+//! Compliance packs: what the agents using them must keep to. Built-in packs are data here, custom ones (`cpk_…`) are
+//! made by the operator (docs/contract/compliance.md#custom-packs).
 
 use std::fmt;
 
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
+use super::disclosure::{self, Disclosure};
+use super::dlt::{self, DltForm};
+use super::number_series::{self, SeriesRule};
+use super::pack_rules as rules;
 use super::verticals::Vertical;
 use crate::window::{CallingHours, Span};
 
@@ -35,19 +39,48 @@ pub struct Pack {
     pub require_consent: bool,
     /// Regulated verticals whose agents may use it.
     pub families: Vec<Vertical>,
+    /// Which series of numbers calls must show; the first rule that concerns a call decides.
+    pub number_series: Vec<SeriesRule>,
+    /// The ids that a promotional campaign needs; `None` when it needs none.
+    pub dlt: Option<DltForm>,
+    /// What must be said in the first seconds.
+    pub disclosure: Option<Disclosure>,
 }
 
-/// A built-in pack as data: `(reference, name, from hour, to hour, dials per day, dials per week, families)`.
+/// A built-in pack as data, without its version: `(reference, name, from hour, to hour, dials per day, dials per week,
+/// families)`.
 type Row = (&'static str, &'static str, u16, u16, u32, u32, &'static [Vertical]);
 
-/// The built-in packs (docs/contract/compliance.md#packs), every day of the week. `financial-services@1` has
-/// the caps of the general pack.
+/// The built-in packs (docs/contract/compliance.md#packs), every day of the week. The pack of financial services has
+/// the caps of the general pack. Each exists in every version of [`VERSIONS`].
 const BUILT_IN: [Row; 4] = [
-    (GENERIC_SAFE, "Generic safe", 9, 21, 3, 10, &[]),
-    ("collections@1", "Collections", 8, 19, 3, 12, &[Vertical::Collections, Vertical::DebtRecovery]),
-    ("lending@1", "Lending", 8, 19, 3, 12, &[Vertical::Lending]),
-    ("financial-services@1", "Financial services", 9, 20, 3, 10, &[Vertical::FinancialServices]),
+    ("generic-safe", "Generic safe", 9, 21, 3, 10, &[]),
+    ("collections", "Collections", 8, 19, 3, 12, &[Vertical::Collections, Vertical::DebtRecovery]),
+    ("lending", "Lending", 8, 19, 3, 12, &[Vertical::Lending]),
+    ("financial-services", "Financial services", 9, 20, 3, 10, &[Vertical::FinancialServices]),
 ];
+
+/// The versions of the built-in packs.
+const VERSIONS: [Version; 2] = [Version::First, Version::Second];
+
+/// What sets the versions of the built-in packs apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    /// Warns of numbers of another series.
+    First,
+    /// Refuses them from the day of the law on; promotional campaigns need their registered ids, and calls of regulated
+    /// verticals a disclosure.
+    Second,
+}
+
+impl Version {
+    fn suffix(self) -> &'static str {
+        match self {
+            Version::First => "@1",
+            Version::Second => "@2026",
+        }
+    }
+}
 
 /// A field of a request that is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +99,7 @@ impl fmt::Display for FieldError {
 
 impl std::error::Error for FieldError {}
 
-fn wrong<T>(field: impl Into<String>, problem: &'static str) -> Result<T, FieldError> {
+pub(super) fn wrong<T>(field: impl Into<String>, problem: &'static str) -> Result<T, FieldError> {
     Err(FieldError { field: field.into(), problem })
 }
 
@@ -79,12 +112,15 @@ pub fn is_custom_reference(reference: &str) -> bool {
 impl Pack {
     /// The built-in pack of this reference.
     pub fn built_in(reference: &str) -> Option<Pack> {
-        BUILT_IN.iter().find(|row| row.0 == reference).map(pack_of)
+        let version = VERSIONS.into_iter().find(|version| reference.ends_with(version.suffix()))?;
+        let name = reference.strip_suffix(version.suffix())?;
+        BUILT_IN.iter().find(|row| row.0 == name).map(|row| pack_of(row, version))
     }
 
     /// Reads a custom pack: `{name, hours: [{days: [0-6, Monday = 0], from: "HH:MM", to: "HH:MM"}],
-    /// holidays?: [date], caps?: {perDay, perWeek}, requireConsent?, families?: [vertical]}`. `to` may be
-    /// `24:00`; hours across midnight need two entries. Unknown fields are ignored.
+    /// holidays?: [date], caps?: {perDay, perWeek}, requireConsent?, families?: [vertical], numberSeries?: [rule], dlt?:
+    /// {minDigits, maxDigits}, disclosure?: {withinSeconds, texts}}`. `to` may be `24:00`; hours across midnight need two
+    /// entries. Unknown fields are ignored.
     ///
     /// # Errors
     /// The first field that is wrong, with its path.
@@ -108,6 +144,9 @@ impl Pack {
             caps: read_caps(body)?,
             require_consent,
             families: read_families(body)?,
+            number_series: rules::read_series(body)?,
+            dlt: rules::read_dlt(body)?,
+            disclosure: rules::read_disclosure(body)?,
         })
     }
 
@@ -125,31 +164,37 @@ impl Pack {
         json!({
             "name": self.name, "hours": hours, "holidays": holidays, "caps": {"perDay": self.caps.per_day, "perWeek": self.caps.per_week},
             "requireConsent": self.require_consent, "families": families,
+            "numberSeries": rules::series_json(&self.number_series), "dlt": rules::dlt_json(self.dlt),
+            "disclosure": rules::disclosure_json(self.disclosure.as_ref()),
         })
     }
 }
 
-fn pack_of(row: &Row) -> Pack {
+fn pack_of(row: &Row, version: Version) -> Pack {
     let (reference, name, from, to, per_day, per_week, families) = *row;
     // A test checks the hours of the table. A wrong entry would close the pack, not open it.
     let hours = Span::new(from * 60, to * 60).map(CallingHours::daily).unwrap_or_default();
+    let strict = version == Version::Second;
     Pack {
-        reference: reference.to_owned(),
+        reference: format!("{reference}{}", version.suffix()),
         name: name.to_owned(),
         hours,
         caps: Caps { per_day: Some(per_day), per_week: Some(per_week) },
         require_consent: false,
         families: families.to_vec(),
+        number_series: number_series::built_in(strict),
+        dlt: strict.then_some(DltForm { min_digits: 1, max_digits: dlt::LONGEST }),
+        disclosure: (strict && !families.is_empty()).then(disclosure::built_in),
     }
 }
 
 /// A field that is present and not null.
-fn present<'a>(body: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
+pub(super) fn present<'a>(body: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
     body.get(field).filter(|value| !value.is_null())
 }
 
 /// The entries of a list field; `&[]` when it is optional and absent.
-fn list<'a>(
+pub(super) fn list<'a>(
     body: &'a Map<String, Value>,
     field: &str,
     most: usize,
@@ -272,26 +317,31 @@ mod tests {
 
     #[test]
     fn the_table_of_built_in_packs() {
-        for (reference, open, closed, per_day, per_week) in [
-            ("generic-safe@1", ["09:00", "20:59"], ["08:59", "21:00"], 3, 10),
-            ("collections@1", ["08:00", "18:59"], ["07:59", "19:00"], 3, 12),
-            ("lending@1", ["08:00", "18:59"], ["07:59", "19:00"], 3, 12),
-            ("financial-services@1", ["09:00", "19:59"], ["08:59", "20:00"], 3, 10),
+        for (name, open, closed, per_day, per_week) in [
+            ("generic-safe", ["09:00", "20:59"], ["08:59", "21:00"], 3, 10),
+            ("collections", ["08:00", "18:59"], ["07:59", "19:00"], 3, 12),
+            ("lending", ["08:00", "18:59"], ["07:59", "19:00"], 3, 12),
+            ("financial-services", ["09:00", "19:59"], ["08:59", "20:00"], 3, 10),
         ] {
-            let pack = Pack::built_in(reference).unwrap();
-            // A Sunday: every day counts.
-            assert!(
-                open.iter().all(|time| pack.hours.is_open(at(&format!("2026-11-22T{time}")))),
-                "{reference}"
-            );
-            assert!(
-                !closed.iter().any(|time| pack.hours.is_open(at(&format!("2026-11-22T{time}")))),
-                "{reference}"
-            );
-            assert_eq!(pack.caps, Caps { per_day: Some(per_day), per_week: Some(per_week) });
-            assert!(!pack.require_consent);
+            for version in VERSIONS {
+                let reference = format!("{name}{}", version.suffix());
+                let pack = Pack::built_in(&reference).unwrap();
+                // A Sunday: every day counts.
+                let is_open = |time: &&str| pack.hours.is_open(at(&format!("2026-11-22T{time}")));
+                assert!(open.iter().all(is_open) && !closed.iter().any(is_open), "{reference}");
+                assert_eq!(pack.reference, reference);
+                assert_eq!(pack.caps, Caps { per_day: Some(per_day), per_week: Some(per_week) });
+                assert!(!pack.require_consent);
+                let strict = version == Version::Second;
+                assert_eq!(pack.number_series.iter().any(|rule| rule.refuses), strict);
+                assert_eq!(pack.dlt.is_some(), strict);
+                assert_eq!(pack.disclosure.is_some(), strict && !pack.families.is_empty());
+            }
         }
         assert_eq!(BUILT_IN.len(), 4);
+        for unknown in ["generic-safe", "generic-safe@2", "@1", "cpk_1@1"] {
+            assert_eq!(Pack::built_in(unknown), None);
+        }
         assert_eq!(Pack::built_in("cpk_1"), None);
         assert!(is_custom_reference("cpk_1") && !is_custom_reference(GENERIC_SAFE));
     }
@@ -311,7 +361,7 @@ mod tests {
         assert!(pack.hours.is_open(at("2026-11-23T23:59")) && !pack.hours.is_open(at("2026-11-24T14:00")));
         assert_eq!(pack.hours.next_opening(at("2026-12-24T13:00")), Some(at("2026-12-28T10:00")));
         assert_eq!(Pack::parse_custom("cpk_1", &pack.to_json()), Ok(pack.clone()));
-        for pack in BUILT_IN.iter().map(pack_of) {
+        for pack in VERSIONS.iter().flat_map(|version| BUILT_IN.iter().map(|row| pack_of(row, *version))) {
             assert_eq!(Pack::parse_custom(&pack.reference, &pack.to_json()), Ok(pack));
         }
     }

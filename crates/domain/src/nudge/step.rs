@@ -188,9 +188,9 @@ impl TransitionBuilder {
             Obstacle::OwnNumber => self.finish(ResultCode::Failed, Reason::FromNumberUnavailable),
             Obstacle::Providers => self.finish(ResultCode::Failed, Reason::IndiaResidencyUnavailable),
             Obstacle::Blocked(Gate::CallingWindow) => self.window_closed(facts.release),
-            Obstacle::Blocked(gate @ (Gate::Dnd | Gate::OptOut | Gate::FrequencyCap | Gate::Consent)) => {
-                self.blocked(gate, None)
-            }
+            Obstacle::Blocked(
+                gate @ (Gate::Dnd | Gate::OptOut | Gate::FrequencyCap | Gate::Consent | Gate::NumberSeries),
+            ) => self.blocked(gate, None),
             Obstacle::Balance => self.wait_for(Reason::InsufficientBalance, BALANCE_RECHECK),
             Obstacle::Line => self.wait_for(Reason::ConcurrencyFull, LINES_RECHECK),
             Obstacle::OnCall => self.wait_for(Reason::NumberOnCall, LINES_RECHECK),

@@ -92,9 +92,10 @@ migrations! {
     50 "numbers_anywhere" => online,
     51 "carriers" => online,
     52 "spoken_forms" => online,
-    9020 "redaction" => online,
-    9030 "who_answers" => online,
-    9040 "languages" => online,
+    53 "regulation" => online,
+    54 "redaction" => online,
+    55 "who_answers" => online,
+    56 "languages" => online,
 }
 
 /// Number of the newest step this program knows.

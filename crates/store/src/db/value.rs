@@ -20,7 +20,7 @@ use domain::chat::{
     Channel as ChatChannel, EndCause as ChatEndCause, Origin as ChatOrigin, Reading, Role as ChatRole,
     State as ChatState, TurnKind,
 };
-use domain::compliance::Gate;
+use domain::compliance::{Communication, EntityClass, Gate};
 use domain::decision_log::Strand;
 use domain::document::{FileType, Status as DocumentStatus};
 use domain::ids::{Id, Kind};
@@ -420,7 +420,7 @@ macro_rules! words {
 }
 
 words! {
-    DocumentStatus, FileType, Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
+    Communication, DocumentStatus, EntityClass, FileType, Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
     OutsideWindow, ScheduledCallStatus, ScheduledCallReason, AgentStatus, Channel, Direction, CampaignStatus, RowState,
     InvalidReason, HeldReason, RowFailure, RunStatus, RunSource,
     ActionKind, ActionState, Attention, CardStatus, ColumnType,

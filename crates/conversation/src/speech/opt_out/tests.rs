@@ -291,3 +291,46 @@ fn threats_and_refusals_for_good_are_opt_outs() {
         assert!(!opt_out(text, "en"), "{text}");
     }
 }
+
+/// Who says that he will complain to the regulator, the police or a court does not want to be called; who has a
+/// complaint about a bill wants to talk.
+#[test]
+fn a_threat_to_complain_is_an_opt_out_in_every_language() {
+    let threats = [
+        ("en", ["I will complain to TRAI", "I'll file a case in consumer court"]),
+        ("hi", ["मैं ट्राई में शिकायत करूँगा", "main trai mein shikayat karungi"]),
+        ("bn", ["আমি ট্রাইতে অভিযোগ করব", "ami trai te abhijog korbo"]),
+        ("gu", ["હું ટ્રાઈમાં ફરિયાદ કરીશ", "hu traima fariyad karish"]),
+        ("kn", ["ನಾನು ಟ್ರಾಯ್‌ಗೆ ದೂರು ಕೊಡುತ್ತೇನೆ", "naanu traige dooru kodthini"]),
+        ("ml", ["ഞാൻ ട്രായിൽ പരാതി കൊടുക്കും", "njan trai il parathi kodukkum"]),
+        ("mr", ["मी ट्रायकडे तक्रार करेन", "mi trai kade takrar karen"]),
+        ("or", ["ମୁଁ ଟ୍ରାଇରେ ଅଭିଯୋଗ କରିବି", "mun traire abhijoga karibi"]),
+        ("pa", ["ਮੈਂ ਟਰਾਈ ਨੂੰ ਸ਼ਿਕਾਇਤ ਕਰਾਂਗਾ", "main trai nu shikayat karanga"]),
+        ("ta", ["நான் டிராயில் புகார் செய்வேன்", "naan trai la pugaar seiven"]),
+        ("te", ["నేను ట్రాయ్‌కి ఫిర్యాదు చేస్తాను", "nenu traiki firyadu chestanu"]),
+    ];
+    let complaints = [
+        ("en", "I have a complaint about my bill"),
+        ("hi", "मुझे अपने बिल की शिकायत करनी है"),
+        ("bn", "আমার বিল নিয়ে একটা অভিযোগ আছে"),
+        ("gu", "મારે બિલ વિશે ફરિયાદ છે"),
+        ("kn", "ನನ್ನ ಬಿಲ್ ಬಗ್ಗೆ ದೂರು ಇದೆ"),
+        ("ml", "എന്റെ ബില്ലിനെ കുറിച്ച് പരാതിയുണ്ട്"),
+        ("mr", "माझ्या बिलाबद्दल तक्रार आहे"),
+        ("or", "ମୋ ବିଲ୍ ବିଷୟରେ ଅଭିଯୋଗ ଅଛି"),
+        ("pa", "ਮੇਰੇ ਬਿੱਲ ਬਾਰੇ ਸ਼ਿਕਾਇਤ ਹੈ"),
+        ("ta", "என் பில் பற்றி ஒரு புகார் இருக்கிறது"),
+        ("te", "నా బిల్లు గురించి ఫిర్యాదు ఉంది"),
+    ];
+    let languages = super::super::LANGUAGES;
+    assert_eq!(threats.map(|(language, _)| language), languages);
+    assert_eq!(complaints.map(|(language, _)| language), languages);
+    let missed: Vec<_> = threats
+        .iter()
+        .flat_map(|(language, texts)| texts.iter().map(move |text| (*language, *text)))
+        .filter(|(language, text)| !opt_out(text, language))
+        .collect();
+    assert_eq!(missed, []);
+    let false_alarms: Vec<_> = complaints.iter().filter(|(language, text)| opt_out(text, language)).collect();
+    assert_eq!(false_alarms, [] as [&(&str, &str); 0]);
+}
