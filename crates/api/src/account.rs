@@ -8,46 +8,48 @@ use serde::Serialize;
 use crate::operation::{Method::GET, Operation, operation};
 use crate::schema::data;
 
-/// The key of the request.
+/// The API key that made the request.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AccountKey")]
 pub struct Key {
-    /// Its id.
+    /// Id of the key, `key_…`.
     pub id: Id<ApiKey>,
-    /// What it is for.
+    /// The name that the operator gave the key.
     pub name: String,
-    /// Its scopes.
+    /// Names of the scopes that the key has, such as `calls:read`.
     pub scopes: Vec<String>,
-    /// The first characters of the key, the rest masked.
+    /// The beginning of the key with its first four random characters, followed by `…`; the full value is
+    /// never shown.
     pub prefix: String,
-    /// When it stops working, if ever.
+    /// When the value of the key that was sent stops working; null if it has no end.
     pub expires_at: Option<Timestamp>,
 }
 
-/// The workspace of the request.
+/// The workspace that the key belongs to.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AccountWorkspace")]
 pub struct WorkspaceSummary {
-    /// Its id.
+    /// Id of the workspace, `ws_…`.
     pub id: Id<Workspace>,
-    /// Its name.
+    /// The name of the workspace.
     pub name: String,
-    /// Whether live calls may be placed.
+    /// Whether the workspace is verified (KYB). Without it, placing a live call is 403 `kyb_required`.
     pub kyb_verified: bool,
 }
 
-/// What a key is and which workspace it opens.
+/// The key of the request and its workspace.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Account {
-    /// The key.
+    /// The API key that made the request.
     pub key: Key,
-    /// Its workspace.
+    /// The workspace that the key belongs to.
     pub workspace: WorkspaceSummary,
 }
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] =
-    &[operation(GET, "/v1/me", "getAccount", "Account", "What this key is and which workspace it opens")
+    &[operation(GET, "/v1/me", "getAccount", "Account", "The key of the request and its workspace")
+        .about("Works for live and test keys.")
         .answers(&[(200, Some(data::<Account>))])];

@@ -47,27 +47,28 @@ impl JsonSchema for LanguageCode {
 
     fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
         let codes: Vec<&str> = LANGUAGES.iter().map(|(code, _)| *code).collect();
-        json_schema!({"type": "string", "enum": codes, "description": "A language that agents speak."})
+        json_schema!({"type": "string", "enum": codes, "description": "Code of a language that agents speak and write."})
     }
 }
 
-/// An agent.
+/// An agent, as a list shows it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Agent {
-    /// Its id.
+    /// Id of the agent, `agt_…`.
     pub id: Id<ids::Agent>,
-    /// Name.
+    /// The name of the agent, for people.
     pub name: String,
-    /// Voice id, or empty for the default voice.
+    /// Id of a voice of `GET /v1/voices`; empty for the default voice.
     pub voice: String,
-    /// Language.
+    /// Code of the language that the agent speaks and writes.
     #[schemars(with = "LanguageCode")]
     pub language: String,
-    /// Whether it is published.
+    /// `active` (published: it can call and answer) or `draft`.
     pub status: Status,
-    /// Whether it speaks or writes.
+    /// `call` for an agent that speaks, `chat` for one that writes. Fixed once created.
     pub channel: Channel,
-    /// Whether it calls or is called.
+    /// `outbound` if the agent places calls, `inbound` if it answers them. Fixed once created; a chat agent
+    /// is always `inbound`.
     pub direction: Direction,
 }
 
@@ -75,35 +76,36 @@ pub struct Agent {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentDetail {
-    /// What a list shows.
+    /// The fields that a list shows.
     #[serde(flatten)]
     pub summary: Agent,
-    /// Instructions.
+    /// Instructions for the language model. Once the flow was edited as a flow, calls and chats run that flow
+    /// instead.
     pub system_prompt: String,
-    /// How its conversation is laid out.
+    /// The kind of conversation; it names the columns of the agent's outcome board.
     #[schemars(with = "WorkflowTemplate")]
     pub workflow_template: String,
-    /// What its calls are about.
+    /// The business field of the conversations; every value but `general` is regulated.
     #[schemars(with = "Vertical")]
     pub vertical: String,
-    /// Compliance pack.
+    /// Id of the compliance pack whose gates every dial must pass, such as `generic-safe@1` or `cpk_…`.
     pub policy_ref: String,
     /// The kind of commercial communication that its calls are.
     pub communication: Communication,
     /// Numbers to which it may transfer, E.164.
     #[schemars(with = "Vec<String>")]
     pub allowed_transfer_numbers: Value,
-    /// What to extract from its conversations.
+    /// The values that the analysis extracts from a conversation.
     #[schemars(with = "Vec<Extraction>")]
     pub extraction_schema: Value,
-    /// Knowledge base.
+    /// Id of the knowledge base that the agent answers from; null if it has none.
     pub knowledge_base_id: Option<String>,
-    /// Ids of its tools.
+    /// Ids of the tools that the agent may use, as `GET /v1/tools` lists them.
     #[schemars(with = "Vec<String>")]
     pub tool_ids: Value,
-    /// Whether its voice is given numbers, sums, dates and the like in words.
+    /// Whether the voice is given numbers, sums, dates, times, addresses and abbreviations in words.
     pub speakable: bool,
-    /// Words that its voice says in another way than they are written.
+    /// Words that the voice says differently from how they are written.
     #[schemars(with = "Vec<Pronunciation>")]
     pub pronunciations: Value,
     /// Why it calls, said to assistants that screen calls.
@@ -141,32 +143,32 @@ pub struct AgentModels {
     pub language_model: Option<String>,
 }
 
-/// Words that a voice says in another way than they are written.
+/// How the voice says a word or phrase.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Pronunciation {
-    /// As texts write it; found as whole words, in capitals or not. Each at most once in a list.
+    /// The written form, found as whole words and without regard to case; unique within the list.
     #[schemars(length(min = 1, max = 60))]
     pub written: String,
-    /// As the voice is given it, in any script.
+    /// What the voice says instead, in any script.
     #[schemars(length(min = 1, max = 200))]
     pub spoken: String,
 }
 
-/// Something to extract from conversations.
+/// A value that the analysis extracts from a conversation.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Extraction {
-    /// Key in the extracted fields.
+    /// The key of the value in `extracted`; unique within the list.
     #[schemars(length(min = 1, max = 64))]
     pub key: String,
-    /// What it is, for people and for the model.
+    /// What the value means, for people and for the language model.
     #[schemars(length(max = 200))]
     pub label: String,
-    /// What kind of value it is.
+    /// `text`, `boolean` or `number`: the type of the value in `extracted`.
     #[schemars(with = "ExtractionType")]
     pub r#type: String,
 }
 
-/// A kind of extracted value.
+/// The type of an extracted value.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExtractionType {
@@ -178,29 +180,31 @@ pub enum ExtractionType {
     Number,
 }
 
-/// Settings of an agent. A new agent has defaults for what is absent; a change leaves it as it is.
+/// Settings of an agent. In `POST`, an absent field gets its default; in `PUT`, it is not changed.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentSettings {
-    /// Name.
+    /// The name of the agent, for people; required for a new agent.
     #[schemars(length(min = 1, max = 120))]
     pub name: Option<String>,
-    /// Instructions.
+    /// Instructions for the language model. Cannot change once the flow was edited as a flow (409
+    /// `agent_uses_flow`).
     #[schemars(length(max = 16_000), extend("default" = ""))]
     pub system_prompt: Option<String>,
-    /// An id of `/v1/voices`; empty for the default voice.
+    /// Id of a voice of `GET /v1/voices`; empty for the default voice.
     #[schemars(length(max = 80), extend("default" = ""))]
     pub voice: Option<String>,
-    /// Language.
+    /// Code of the language that the agent speaks and writes.
     #[schemars(with = "Option<LanguageCode>", extend("default" = "en"))]
     pub language: Option<String>,
-    /// How its conversation is laid out.
+    /// The kind of conversation; it must fit `vertical` (422 `workflow_template_invalid`).
     #[schemars(with = "Option<WorkflowTemplate>", extend("default" = "prompt-driven"))]
     pub workflow_template: Option<String>,
-    /// What its calls are about.
+    /// The business field of the conversations; every value but `general` is regulated and needs a pack of
+    /// its family in `policyRef`.
     #[schemars(with = "Option<Vertical>", extend("default" = "general"))]
     pub vertical: Option<String>,
-    /// A built-in compliance pack, or a custom one (`cpk_…`).
+    /// Id of a built-in compliance pack, or of a custom one (`cpk_…`).
     #[schemars(length(min = 1, max = 120), extend("default" = "generic-safe@1"))]
     pub policy_ref: Option<String>,
     /// The kind of commercial communication that its calls are; the rules of the pack on number series and registered
@@ -210,17 +214,18 @@ pub struct AgentSettings {
     /// Ids of `/v1/tools`.
     #[schemars(length(max = 50), inner(length(min = 1, max = 64)), extend("default" = []))]
     pub tool_ids: Option<Vec<String>>,
-    /// Indian numbers; stored as +91…
+    /// Indian numbers to which a call may be transferred, in any usual notation; stored as `+91…`.
     #[schemars(length(max = 50), inner(length(min = 1, max = 20)), extend("default" = []))]
     pub allowed_transfer_numbers: Option<Vec<String>>,
-    /// What to extract from its conversations.
+    /// The values that the analysis extracts from a conversation; each `key` at most once.
     #[schemars(length(max = 50), extend("default" = []))]
     pub extraction_schema: Option<Vec<Extraction>>,
-    /// Whether the voice is given numbers, sums, dates, times, addresses and abbreviations in words. Off where the
-    /// provider does it better. The transcript stays as written.
+    /// Whether the voice is given numbers, sums, dates, times, addresses and abbreviations in words.
+    /// Transcripts keep the text as written. Set it to `false` where the speech provider does this better.
     #[schemars(extend("default" = true))]
     pub speakable: Option<bool>,
-    /// Words that the voice says in another way; they apply before everything else, and with `speakable: false`.
+    /// Words that the voice says differently from how they are written. They apply before everything else,
+    /// also with `speakable: false`.
     #[schemars(length(max = 100), extend("default" = []))]
     pub pronunciations: Option<Vec<Pronunciation>>,
     /// Why it calls, in a sentence of the agent's language: said to an assistant that screens calls, after the names of
@@ -245,18 +250,18 @@ pub struct AgentSettings {
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(min = 1, max = 64), extend("x-nullable" = true, "default" = null))]
     pub knowledge_base_id: Option<Option<String>>,
-    /// Fixed once created: another value than the agent's is refused.
+    /// `call` or `chat`. Fixed once created: another value is 400.
     #[schemars(extend("default" = "call"))]
     pub channel: Option<Channel>,
-    /// `outbound` by default; chat agents are always inbound. Fixed once created: another value than the agent's
-    /// is refused.
+    /// `outbound` (default) or `inbound`; a chat agent is always `inbound`. Fixed once created: another value
+    /// is 400.
     pub direction: Option<Direction>,
 }
 
-/// Whether an agent is to be published.
+/// The status that an agent gets.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct AgentStatusChange {
-    /// The status to be.
+    /// `active` publishes the agent, `draft` unpublishes it. The current status is accepted, too.
     pub status: Status,
 }
 
@@ -265,90 +270,91 @@ pub const MAX_GRAPH: usize = 1024 * 1024;
 /// Largest version number: the largest whole number that every JSON reader keeps exact.
 const MAX_VERSION: i64 = (1 << 53) - 1;
 
-/// A draft of a flow, to be saved.
+/// A draft of a flow that is saved.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FlowEdit {
-    /// `{startNodeId, nodes, variables}`, at most 1 MB; kept as it is sent. A draft may be incomplete.
+    /// The graph, at most 1 MB as JSON; stored as it is sent, unknown fields included. A draft may be
+    /// incomplete.
     #[schemars(with = "FlowGraph")]
     pub graph: Value,
-    /// The `draftVersion` that the graph was made from.
+    /// The `draftVersion` on which the edit is based; another one than the current is 409 `flow_conflict`.
     #[schemars(range(min = 0, max = MAX_VERSION))]
     pub base_version: i64,
 }
 
-/// The graph of a flow: what a conversation does, node by node.
+/// The graph of a flow: the nodes of a conversation and the edges between them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("additionalProperties" = true, "x-maxBytes" = 2 * MAX_GRAPH))]
 pub struct FlowGraph {
-    /// The node that a conversation starts with.
+    /// Id of the node with which a conversation starts.
     pub start_node_id: Option<Value>,
-    /// The nodes.
+    /// The nodes, at most 500. Each has a unique `id` and a `type`.
     pub nodes: Value,
-    /// Variables that a conversation can use.
+    /// Variables of the flow, `{name, required?, default?, description?}`; at most 3,000.
     pub variables: Option<Value>,
 }
 
-/// A flow: its draft and what conversations run.
+/// The flow of an agent: its draft and the published graph.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Flow {
-    /// The graph being edited.
+    /// The draft graph; conversations do not run it before it is published.
     #[schemars(with = "Map<String, Value>")]
     pub draft: Value,
-    /// Counts drafts.
+    /// Version of the draft; each save increments it. Send it back as `baseVersion`.
     #[schemars(range(min = 1, max = MAX_VERSION))]
     pub draft_version: i64,
-    /// The graph that conversations run.
+    /// The published graph, which conversations run.
     #[schemars(with = "Map<String, Value>")]
     pub published: Value,
-    /// What the author of the draft should know.
+    /// Problems of the draft. An issue of level `error` blocks publishing, a `warning` does not.
     pub issues: Vec<Issue>,
 }
 
-/// A draft that was saved.
+/// The result of saving a draft.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedFlow {
-    /// The new version.
+    /// The new version of the draft; the next save sends it as `baseVersion`.
     #[schemars(range(min = 1, max = MAX_VERSION))]
     pub draft_version: i64,
-    /// What the author of the draft should know.
+    /// Problems of the draft. An issue of level `error` blocks publishing, a `warning` does not.
     pub issues: Vec<Issue>,
 }
 
-/// A voice; every voice speaks every language.
+/// A voice of agents; every voice speaks every language.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Voice {
-    /// What agents name in `voice`.
+    /// Id of the voice, which an agent has in `voice`.
     pub id: String,
-    /// Its name, for people.
+    /// The name of the voice, for people.
     pub name: String,
-    /// How it sounds.
+    /// Whether the voice sounds female or male.
     #[schemars(extend("enum" = ["female", "male"]))]
     pub gender: String,
 }
 
-/// A language that agents speak.
+/// A language that agents speak and write.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Language {
-    /// What agents name in `language`.
+    /// Code of the language, which an agent has in `language`.
     #[schemars(with = "LanguageCode")]
     pub code: &'static str,
-    /// Its name, for people.
+    /// English name of the language, for people.
     pub label: &'static str,
 }
 
-/// Voices and languages.
+/// The voices and languages that agents can have.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Voices {
-    /// Voices.
+    /// All voices: the offline ones and those of the configured speech providers.
     pub voices: Vec<Voice>,
-    /// The voice of an agent that names none.
+    /// Id of the voice that an agent has whose `voice` is empty.
     pub default_voice: String,
-    /// Languages.
+    /// All languages that agents can have.
     pub languages: Vec<Language>,
     /// What agents name in `models`.
     pub models: KnownModels,
@@ -388,9 +394,14 @@ const fn row(
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
     row(GET, "/v1/agents", "listAgents", "All agents, newest first")
+        .about("Without paging.")
         .scope(AGENTS_READ)
         .answers(&[(200, Some(list::<Agent>))]),
-    row(POST, "/v1/agents", "createAgent", "Create an agent, as a draft with a one-step flow")
+    row(POST, "/v1/agents", "createAgent", "Create an agent as a draft with a one-step flow")
+        .about(
+            "The flow is published at once; the agent is not. A repeat creates another agent. A \
+             regulated vertical that the template or the compliance pack does not fit is 422.",
+        )
         .scope(AGENTS_WRITE)
         .live_only()
         .body(new_agent)
@@ -401,10 +412,15 @@ pub const OPERATIONS: &[Operation] = &[
             WORKFLOW_TEMPLATE_INVALID,
             COMPLIANCE_PACK_INVALID,
         ]),
-    row(GET, "/v1/agents/{id}", "getAgent", "One agent")
+    row(GET, "/v1/agents/{id}", "getAgent", "One agent with all its settings")
         .scope(AGENTS_READ)
         .answers(&[(200, Some(data::<AgentDetail>))]),
-    row(PUT, "/v1/agents/{id}", "updateAgent", "Change what the body names")
+    row(PUT, "/v1/agents/{id}", "updateAgent", "Change settings of an agent")
+        .about(
+            "Only fields in the body change. While the flow was never edited as a flow, a change of \
+             `systemPrompt`, `toolIds` or `knowledgeBaseId` publishes a new one-step flow; afterwards \
+             `systemPrompt` is 409 `agent_uses_flow`. A locked agent is 423.",
+        )
         .scope(AGENTS_WRITE)
         .live_only()
         .body(agent_change)
@@ -417,12 +433,20 @@ pub const OPERATIONS: &[Operation] = &[
             COMPLIANCE_PACK_INVALID,
             AGENT_LOCKED,
         ]),
-    row(DELETE, "/v1/agents/{id}", "deleteAgent", "Delete an agent that nothing uses")
+    row(DELETE, "/v1/agents/{id}", "deleteAgent", "Delete an agent")
+        .about(
+            "409 `agent_in_use` while it answers a number or an unfinished campaign uses it. Past calls \
+             keep its id. Waiting nudges of the agent fail when they are due.",
+        )
         .scope(AGENTS_WRITE)
         .live_only()
         .answers(&[(200, Some(data::<Deleted>))])
         .errors(&[AGENT_IN_USE, AGENT_LOCKED]),
     row(POST, "/v1/agents/{id}/status", "setAgentStatus", "Publish or unpublish an agent")
+        .about(
+            "Publishing checks the vertical, the compliance pack and the published flow (422). The \
+             status that the agent already has is accepted.",
+        )
         .scope(AGENTS_WRITE)
         .live_only()
         .body(request::<AgentStatusChange>)
@@ -438,32 +462,30 @@ pub const OPERATIONS: &[Operation] = &[
         GET,
         "/v1/agents/{id}/flow",
         "getFlow",
-        "The flow: its draft, its published graph, what keeps the draft from being published",
+        "The flow of an agent: draft, published graph and issues of the draft",
     )
     .scope(AGENTS_READ)
     .answers(&[(200, Some(data::<Flow>))]),
-    row(
-        PUT,
-        "/v1/agents/{id}/flow",
-        "saveFlow",
-        "Save a draft; conversations are unaffected until it is published",
-    )
-    .scope(AGENTS_WRITE)
-    .live_only()
-    .body(request::<FlowEdit>)
-    .answers(&[(200, Some(data::<SavedFlow>))])
-    .errors(&[FLOW_CONFLICT, AGENT_LOCKED]),
-    row(
-        POST,
-        "/v1/agents/{id}/flow/publish",
-        "publishFlow",
-        "Make the draft the flow that conversations run",
-    )
-    .scope(AGENTS_WRITE)
-    .live_only()
-    .answers(&[(200, Some(data::<Flow>))])
-    .errors(&[FLOW_NOT_READY, AGENT_LOCKED]),
-    row(GET, "/v1/voices", "listVoices", "Voices and languages")
+    row(PUT, "/v1/agents/{id}/flow", "saveFlow", "Save a draft of an agent's flow")
+        .about(
+            "Conversations run the published graph until the draft is published. If `baseVersion` is \
+             not the current version, nothing is saved: 409 `flow_conflict` with `meta.draftVersion`.",
+        )
+        .scope(AGENTS_WRITE)
+        .live_only()
+        .body(request::<FlowEdit>)
+        .answers(&[(200, Some(data::<SavedFlow>))])
+        .errors(&[FLOW_CONFLICT, AGENT_LOCKED]),
+    row(POST, "/v1/agents/{id}/flow/publish", "publishFlow", "Publish the draft of an agent's flow")
+        .about(
+            "Calls that begin later run it; live calls are not affected. A draft with an issue of level \
+             `error` is 422 `flow_not_ready` with `meta.issues`.",
+        )
+        .scope(AGENTS_WRITE)
+        .live_only()
+        .answers(&[(200, Some(data::<Flow>))])
+        .errors(&[FLOW_NOT_READY, AGENT_LOCKED]),
+    row(GET, "/v1/voices", "listVoices", "All voices and languages of agents")
         .scope(AGENTS_READ)
         .answers(&[(200, Some(data::<Voices>))]),
 ];

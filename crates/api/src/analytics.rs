@@ -11,127 +11,128 @@ use crate::operation::{Method::GET, Operation, operation};
 use crate::schema::{Field, data, may, text_of, time};
 use crate::scopes::CALLS_READ;
 
-/// Sums over all calls of the range.
+/// Totals over all calls of the range.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "CallTotals")]
 pub struct Totals {
-    /// Dialled or answered.
+    /// Outbound calls that were dialled and inbound calls that were answered.
     pub calls: u64,
-    /// Picked up.
+    /// Calls that a person or a machine picked up.
     pub answered: u64,
-    /// `answered / calls`, 0 to 1.
+    /// Share of answered calls: `answered / calls`, from 0 to 1.
     pub connect_rate: f64,
-    /// Distinct people who answered.
+    /// Distinct contacts with an answered call that no machine answered.
     pub people_reached: u64,
-    /// Distinct contacts dialled.
+    /// Distinct contacts of outbound calls.
     pub contacts_targeted: u64,
-    /// Seconds of talk.
+    /// Talk time of all answered calls, in seconds.
     pub talk_seconds_total: u64,
-    /// Seconds of talk of an answered call.
+    /// Mean talk time of an answered call, in seconds.
     pub avg_talk_seconds: f64,
-    /// Half of the answered calls talk no longer.
+    /// Median talk time of answered calls, in seconds.
     pub talk_seconds_p50: u64,
-    /// Nine in ten answered calls talk no longer.
+    /// 90th percentile of the talk time of answered calls, in seconds.
     pub talk_seconds_p90: u64,
-    /// Most calls at once.
+    /// The highest number of calls at the same time.
     pub peak_concurrency: u64,
-    /// Campaign dials that a compliance gate stopped; never dialled.
+    /// Dials of campaigns that a compliance gate refused; they are not in `calls`.
     pub blocked_calls: u64,
-    /// Inbound calls that were refused.
+    /// Inbound calls that were declined; they are not in `calls`.
     pub declined_calls: u64,
 }
 
-/// The calls of a day of India time.
+/// The calls of one day in India (UTC+05:30).
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "CallDay")]
 pub struct DayFigures {
-    /// The day, `YYYY-MM-DD`.
+    /// The day in India, `YYYY-MM-DD`.
     #[schemars(extend("format" = "date"))]
     pub day: String,
-    /// Dialled or answered.
+    /// Outbound calls that were dialled and inbound calls that were answered.
     pub calls: u64,
-    /// Picked up.
+    /// Calls that a person or a machine picked up.
     pub answered: u64,
-    /// Seconds of talk.
+    /// Talk time of all answered calls, in seconds.
     pub talk_seconds: u64,
 }
 
-/// The calls of an agent.
+/// The calls of one agent.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AgentCalls")]
 pub struct AgentRow {
-    /// The agent; null for calls without one.
+    /// Id of the agent; null in the row of calls without an agent.
     #[schemars(with = "Option<Id<Agent>>")]
     pub agent_id: Option<String>,
-    /// Its name.
+    /// The agent's name, kept after its deletion; null in the row of calls without an agent.
     pub name: Option<String>,
-    /// Dialled or answered.
+    /// Outbound calls that were dialled and inbound calls that were answered.
     pub calls: u64,
-    /// `answered / calls`.
+    /// Share of answered calls: `answered / calls`, from 0 to 1.
     pub connect_rate: f64,
-    /// Seconds of talk of an answered call.
+    /// Mean talk time of an answered call, in seconds.
     pub avg_talk_seconds: f64,
-    /// Calls that came in.
+    /// How many of the calls were inbound.
     pub inbound: u64,
-    /// Calls that went out.
+    /// How many of the calls were outbound.
     pub outbound: u64,
-    /// Calls by sentiment.
+    /// The analysed calls of this agent by sentiment.
     pub sentiment: Vec<SentimentCount>,
 }
 
-/// Calls in a language.
+/// Number of calls in one language.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LanguageCount {
-    /// Language code.
+    /// Code of the agent's language when the call was placed.
     pub language: String,
-    /// How many calls.
+    /// Number of calls in this language.
     pub count: u64,
 }
 
-/// Calls of a sentiment.
+/// Number of analysed calls with one sentiment.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SentimentCount {
-    /// The sentiment.
+    /// Sentiment of the customer: `positive`, `neutral` or `negative`.
     pub sentiment: String,
-    /// How many calls.
+    /// Number of calls with this sentiment.
     pub count: u64,
 }
 
-/// Figures over calls.
+/// Metrics over the live calls of the range. Test calls and refused placements are not counted.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CallAnalytics {
-    /// Sums over all calls.
+    /// Totals over all calls of the range.
     pub totals: Totals,
-    /// Calls by outcome.
+    /// Number of calls by `outcome`; calls without one are left out.
     pub by_outcome: BTreeMap<String, u64>,
-    /// Calls by end cause.
+    /// Number of calls by `endCause`; calls without one are left out.
     pub by_end_cause: BTreeMap<String, u64>,
-    /// Days that had calls, in order.
+    /// One row for each day that had calls, in order.
     pub per_day: Vec<DayFigures>,
-    /// Agents with the most calls first, no agent last.
+    /// One row for each agent, most calls first; calls without an agent are the last row.
     pub agents: Vec<AgentRow>,
-    /// Calls by language, most first.
+    /// Number of calls by language, most first.
     pub by_language: Vec<LanguageCount>,
-    /// Calls by sentiment, most first.
+    /// Number of calls by sentiment, most first; calls that were not analysed are left out.
     pub sentiment: Vec<SentimentCount>,
 }
 
 fn query() -> Vec<Field> {
     vec![
-        may("from", time().doc("Calls started at or after.")),
-        may("to", time().doc("Calls started before.")),
-        may("agentId", text_of(1, 200)),
-        may("campaignId", text_of(1, 200)),
+        may("from", time().doc("Only calls that started at or after this time.")),
+        may("to", time().doc("Only calls that started before this time.")),
+        may("agentId", text_of(1, 200).doc("Only calls of this agent.")),
+        may("campaignId", text_of(1, 200).doc("Only calls of this campaign.")),
     ]
 }
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] =
-    &[operation(GET, "/v1/analytics/calls", "getCallAnalytics", "Calls", "Figures over calls")
+    &[operation(GET, "/v1/analytics/calls", "getCallAnalytics", "Calls", "Metrics over live calls")
+        .about("403 `plan_feature_locked` if the workspace does not have analytics.")
         .scope(CALLS_READ)
         .query(query)
         .answers(&[(200, Some(data::<CallAnalytics>))])

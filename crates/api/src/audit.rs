@@ -15,32 +15,32 @@ use crate::operation::{Access, Operation, operation};
 use crate::schema::{Field, Schema, any_of, choice, data, date, may, or, request, time};
 use crate::scopes::COMPLIANCE_READ;
 
-/// The chains of the key's mode, checked.
+/// The result of verifying the three chains of the key's mode.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "LogVerification")]
 pub struct Verification {
-    /// Whether every chain is whole.
+    /// True if every chain is intact.
     pub verified: bool,
-    /// Records of all chains.
+    /// Number of records in all chains together.
     pub records: u64,
-    /// What is found, chain by chain.
+    /// The result for each chain.
     pub chains: Vec<ChainVerification>,
 }
 
-/// What is found of one chain.
+/// The result of verifying one chain of the decision log.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChainVerification {
-    /// Its name.
+    /// Name of the chain: `audit`, `grievances` or `consent`.
     #[schemars(with = "Chain")]
     pub name: &'static str,
-    /// Whether it is whole.
+    /// True if the chain is intact.
     pub verified: bool,
-    /// Its records.
+    /// Number of records in the chain.
     pub records: u64,
-    /// The first record that does not fit.
+    /// `seq` of the first record that does not fit; null if there is none.
     pub broken_at: Option<u64>,
-    /// What is wrong there, for people.
+    /// What is wrong at `brokenAt`, for people; null if the chain is intact.
     pub problem: Option<String>,
 }
 
@@ -54,51 +54,52 @@ impl JsonSchema for StrandName {
 
     fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
         let names: Vec<&str> = Strand::all().map(Strand::as_str).collect();
-        let doc = "A chain of one mode: in test mode its name is followed by `_test`.";
+        let doc = "Name of a chain of the decision log; in test mode with the suffix `_test`.";
         json_schema!({"type": "string", "enum": names, "description": doc})
     }
 }
 
-/// The newest record of a chain, signed: kept elsewhere, it shows later that the log was cut short or written
-/// anew.
+/// The newest record of a chain, signed. Kept outside the service, it reveals later whether the log was
+/// truncated or rewritten.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "LogHead")]
 pub struct SignedHead {
-    /// The workspace.
+    /// Id of the workspace, `ws_…`.
     pub workspace_id: String,
-    /// The chain.
+    /// Name of the chain; in test mode with the suffix `_test`.
     #[schemars(with = "StrandName")]
     pub chain: &'static str,
-    /// Number of the newest record; 0 for an empty chain.
+    /// Number of the newest record, counted from 1; 0 for an empty chain.
     pub seq: u64,
-    /// Its hash.
+    /// `integrity_hash` of the newest record, hex; 64 zeros for an empty chain.
     pub hash: String,
-    /// When it was signed.
+    /// When the head was signed; part of what is signed.
     pub signed_at: Timestamp,
-    /// Always `ed25519`.
+    /// Signature algorithm; always `ed25519`.
     #[schemars(extend("enum" = ["ed25519"]))]
     pub algorithm: &'static str,
-    /// URL-safe base64.
+    /// Public key of the signature, URL-safe base64 without padding.
     pub public_key: String,
-    /// Over the lines `decision-log-head/1`, workspace, chain, seq, hash, signedAt; URL-safe base64.
+    /// Signature over the lines `decision-log-head/1`, workspace, chain, seq, hash and signedAt; URL-safe
+    /// base64 without padding.
     pub signature: String,
 }
 
 /// Counts of refused dials by rule.
 pub type ByRule = BTreeMap<String, i64>;
 
-/// Refused dials.
+/// Dials that a compliance gate refused.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockedStats {
-    /// How many.
+    /// Number of refused dials in the range.
     pub total: i64,
-    /// How many by rule.
+    /// Number of refused dials by gate.
     pub by_rule: ByRule,
-    /// By day in India, oldest first.
+    /// Refused dials by day in India, oldest first.
     pub by_day: Vec<BlockedDay>,
-    /// By agent, most first.
+    /// Refused dials by agent, most first.
     pub by_agent: Vec<BlockedAgent>,
     /// How many calls said the disclosure of their pack in time, and how many did not.
     pub disclosures: DisclosureStats,
@@ -113,58 +114,58 @@ pub struct DisclosureStats {
     pub missed: i64,
 }
 
-/// Refused dials of a day.
+/// Refused dials of one day.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockedDay {
-    /// The day, `YYYY-MM-DD`.
+    /// The day in India, `YYYY-MM-DD`.
     #[schemars(extend("format" = "date"))]
     pub day: String,
-    /// How many.
+    /// Number of refused dials on this day.
     pub count: i64,
-    /// How many by rule.
+    /// Number of refused dials by gate.
     pub by_rule: ByRule,
 }
 
-/// Refused dials of an agent.
+/// Refused dials of one agent.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockedAgent {
-    /// The agent; null for dials without one.
+    /// Id of the agent; null for dials without an agent.
     pub agent_id: Option<String>,
-    /// Its name, while it exists.
+    /// The agent's name; null when the agent was deleted or there was none.
     pub name: Option<String>,
-    /// How many.
+    /// Number of refused dials of this agent.
     pub count: i64,
-    /// How many by rule.
+    /// Number of refused dials by gate.
     pub by_rule: ByRule,
 }
 
-/// The operator's statement that an older state holds.
+/// The operator's confirmation that an older state of the decision log is valid, after a backup was restored.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct AcceptLog {
-    /// Goes into the operator log; no personal data.
+    /// Why the older state is accepted; recorded in the operator log. No personal data.
     #[schemars(length(min = 1, max = 200))]
     pub reason: String,
 }
 
-/// What was accepted.
+/// The chains whose older state was accepted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AcceptedLog {
-    /// Each chain that was older than witnessed.
+    /// Each chain that was older than its last witnessed record; empty if there is none.
     pub accepted: Vec<AcceptedChain>,
 }
 
-/// An older state that was accepted.
+/// A chain whose older state was accepted.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AcceptedChain {
-    /// The chain.
+    /// Name of the chain; in test mode with the suffix `_test`.
     #[schemars(with = "StrandName")]
     pub chain: &'static str,
-    /// The newest record that was witnessed.
+    /// `seq` of the newest record that was witnessed before.
     pub witnessed_seq: u64,
-    /// The record from which the chain goes on; it says what was accepted.
+    /// `seq` of the record that documents the acceptance; the chain continues from it.
     pub seq: u64,
 }
 
@@ -174,20 +175,27 @@ fn moment() -> Schema {
 
 fn range() -> Vec<Field> {
     vec![
-        may("from", moment().doc("Decided at or after; a date is its first moment in India.")),
-        may("to", moment().doc("Decided before; a date includes that day in India.")),
+        may(
+            "from",
+            moment().doc("Only decisions at or after this time; a date means its beginning in India."),
+        ),
+        may("to", moment().doc("Only decisions before this time; a date includes that whole day in India.")),
     ]
 }
 
 fn export_query() -> Vec<Field> {
     let mut fields = range();
-    fields.push(or("format", choice(&["csv", "pdf"]), json!("csv")));
-    fields.push(or("chain", request::<Chain>(), json!("audit")));
+    fields.push(or(
+        "format",
+        choice(&["csv", "pdf"]).doc("Format of the file: `csv` or `pdf`."),
+        json!("csv"),
+    ));
+    fields.push(or("chain", request::<Chain>().doc("The chain that is exported."), json!("audit")));
     fields
 }
 
 fn head_query() -> Vec<Field> {
-    vec![or("chain", request::<Chain>(), json!("audit"))]
+    vec![or("chain", request::<Chain>().doc("The chain whose newest record is signed."), json!("audit"))]
 }
 
 const fn row(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
@@ -196,34 +204,36 @@ const fn row(path: &'static str, id: &'static str, summary: &'static str) -> Ope
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    row("/v1/audit/verify", "verifyLog", "Check every hash of every chain")
+    row("/v1/audit/verify", "verifyLog", "Verify the chains of the decision log")
+        .about(
+            "Recomputes every hash of the key's mode. Concurrent requests share one verification. More \
+             than 1,000,000 records in a minute are 429.",
+        )
         .answers(&[(200, Some(data::<Verification>))]),
-    row(
-        "/v1/audit/export",
-        "exportLog",
-        "The decision log as a file, CSV or PDF, with the result of its verification",
-    )
-    .query(export_query)
-    .content_type("text/csv, application/pdf")
-    .answers(&[(200, None)]),
-    row("/v1/audit/stats", "getBlockedStats", "Refused dials by rule, day and agent")
+    row("/v1/audit/export", "exportLog", "Export a chain of the decision log as CSV or PDF")
+        .about(
+            "The chain is verified first, and the file states the result. A CSV without its last line, \
+             which begins with `#`, is incomplete.",
+        )
+        .query(export_query)
+        .content_type("text/csv, application/pdf")
+        .answers(&[(200, None)]),
+    row("/v1/audit/stats", "getBlockedStats", "Refused dials by gate, day and agent")
         .query(range)
         .answers(&[(200, Some(data::<BlockedStats>))]),
-    row(
-        "/v1/audit/head",
-        "getLogHead",
-        "The newest record of a chain, signed; keep it elsewhere to notice later that the log was cut short",
-    )
-    .query(head_query)
-    .answers(&[(200, Some(data::<SignedHead>))])
-    .errors(&[CONFLICT]),
+    row("/v1/audit/head", "getLogHead", "The newest record of a chain, signed")
+        .about("Keep it outside the service: it reveals later whether the log was truncated or rewritten.")
+        .query(head_query)
+        .answers(&[(200, Some(data::<SignedHead>))])
+        .errors(&[CONFLICT]),
     operation(
         POST,
         "/operator/v1/workspaces/{ws}/audit/accept",
         "acceptLog",
         "Operator",
-        "Accept an older state of a decision log, after a backup was restored; it is written into the log",
+        "Accept an older state of a decision log after a backup was restored",
     )
+    .about("The decision log records the acceptance.")
     .access(Access::Operator)
     .body(request::<AcceptLog>)
     .answers(&[(200, Some(data::<AcceptedLog>))])

@@ -17,147 +17,151 @@ use crate::operation::{Access, Operation, operation};
 use crate::schema::{Field, cursor, data, limit, may, page, request, text_of};
 use crate::scopes::{AGENTS_READ, AGENTS_WRITE, CAMPAIGNS_READ, CAMPAIGNS_WRITE};
 
-/// A board with its columns from left to right.
+/// An outcome board with its columns.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Board {
-    /// The board.
+    /// Id of the board; created when the board is first needed.
     pub board_id: Id<ids::Board>,
-    /// Its columns.
+    /// The columns from left to right.
     pub columns: Vec<BoardColumn>,
 }
 
-/// A column of a board.
+/// A column of an outcome board.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BoardColumn {
-    /// Its id.
+    /// Id of the column; a card has it in `columnId`.
     pub id: Id<ids::BoardColumn>,
-    /// Its name.
+    /// The name of the column, for people.
     pub name: String,
-    /// Its key, unique on the board.
+    /// Key of the column, unique on the board; calling lists and events name the column by it.
     pub key: String,
-    /// What it means, whatever its name.
+    /// What the column means, whatever its name.
     pub r#type: ColumnType,
-    /// How many cards it has.
+    /// Number of cards in the column.
     pub count: i64,
 }
 
-/// A person on a board.
+/// A contact on an outcome board.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Card {
-    /// Its id.
+    /// Id of the card.
     pub id: Id<ids::Card>,
-    /// The person.
+    /// Id of the contact, `con_…`.
     pub contact_id: Id<ids::Contact>,
-    /// The contact's name, else the one on the calling list; null once the person is erased.
+    /// The contact's name, or the one on the calling list if the contact has none; null without a name and
+    /// once the contact is erased.
     pub contact_name: Option<String>,
-    /// The contact's number; null once the person is erased.
+    /// The contact's number, E.164; null once the contact is erased.
     pub contact_phone: Option<String>,
-    /// Where it is.
+    /// Id of the column that the card is in.
     pub column_id: Id<ids::BoardColumn>,
-    /// `needs_review`: the model was not sure enough to move it.
+    /// `placed`, or `needs_review` when a person should choose the column.
     pub status: CardStatus,
-    /// How sure its place is, from 0 to 1, or, while it needs a review, the suggestion. Null before its first
-    /// sorting and after a move by hand.
+    /// Confidence of the card's column, or of `suggestedColumnId` while it needs a review, from 0 to 1. Null
+    /// before the first sorting and after a move by hand.
     pub confidence: Option<f64>,
-    /// Where the model would move it, while it needs a review.
+    /// The column that the language model suggests while the card needs a review; null without a suggestion.
     pub suggested_column_id: Option<Id<ids::BoardColumn>>,
-    /// The last call with the person for this board.
+    /// Id of the contact's last call on this board; null if there was none.
     pub last_call_id: Option<Id<ids::Call>>,
-    /// When that began.
+    /// When the last call was placed; null if there was none.
     pub last_call_at: Option<Timestamp>,
-    /// What the last analysed call was about.
+    /// Summary of the last analysed call; null without one and once the contact is erased.
     pub last_summary: Option<String>,
-    /// Why it wants attention.
+    /// Why the card needs attention; null if it does not.
     pub attention_reason: Option<Attention>,
-    /// When it came into its column.
+    /// When the card was moved into its column.
     pub entered_column_at: Timestamp,
 }
 
-/// Where a card is to be.
+/// The column that a card is moved to.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CardMove {
-    /// The id of a column of the same board.
+    /// Id of a column of the same board; another one is 400 `column_not_on_board`.
     #[schemars(length(min = 1, max = 200))]
     pub column_id: String,
 }
 
-/// A board as the operator sees it.
+/// An outcome board with the rules and automations of its columns.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BoardSettings {
-    /// The board.
+    /// Id of the board.
     pub id: Id<ids::Board>,
-    /// The campaign that it belongs to.
+    /// Id of the campaign that the board belongs to; null for the board of an agent.
     pub campaign_id: Option<String>,
-    /// The agent that it belongs to.
+    /// Id of the agent that the board belongs to; null for the board of a campaign.
     pub agent_id: Option<String>,
-    /// Confidence from which the model moves a card by itself, from 0 to 1.
+    /// Confidence from 0 to 1 below which the language model does not move a card: the card then needs a
+    /// review.
     pub review_below: f64,
-    /// Counts changes.
+    /// Version of the settings; each edit increments it. Send it back with a change.
     pub version: i64,
-    /// Its columns from left to right.
+    /// The columns from left to right.
     pub columns: Vec<ColumnSettings>,
-    /// When it was made.
+    /// When the board was created.
     pub created_at: Timestamp,
 }
 
-/// A column as the operator sees it.
+/// A column with its rules and automations.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ColumnSettings {
-    /// The column.
+    /// The fields that customers see.
     #[serde(flatten)]
     pub column: BoardColumn,
-    /// A call moves its card here when one of them holds.
+    /// A call moves its card to this column when one of these rules holds; columns are tried from left to
+    /// right.
     #[schemars(with = "Vec<BoardRule>")]
     pub rules: Value,
-    /// What happens with a card that comes in.
+    /// What is done for each card that is moved into the column.
     #[schemars(with = "Vec<BoardAutomation>")]
     pub automations: Value,
 }
 
-/// The columns that a board is to have.
+/// The columns that replace those of a board.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BoardChange {
-    /// From left to right. One with the `id` of a column changes it, one without is new; a column that is not
-    /// named is deleted.
+    /// All columns from left to right. One with the `id` of a column changes it, one without `id` is new; a
+    /// column that is not named is deleted.
     #[schemars(length(min = 1, max = 30))]
     pub columns: Vec<ColumnChange>,
-    /// Where the cards of deleted columns go.
+    /// Where the cards of deleted columns go; a column with cards and without an entry is 409 `conflict`.
     #[schemars(length(max = 30), extend("default" = []))]
     pub move_cards: Vec<CardsMove>,
-    /// Confidence from which the model moves a card by itself, from 0 to 1.
+    /// Confidence from 0 to 1 below which the language model does not move a card. Absent: unchanged.
     pub review_below: Option<f64>,
-    /// The `version` that the change was made from; another one is 409.
+    /// The `version` on which the edit is based; another one than the current is 409 `conflict`. Absent: not
+    /// checked.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub version: Option<i64>,
 }
 
-/// A column that a board is to have.
+/// A column of the changed board.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ColumnChange {
-    /// The column that is changed.
+    /// Id of the column that is changed; absent for a new column.
     #[schemars(with = "Option<Id<ids::BoardColumn>>")]
     pub id: Option<String>,
-    /// Its name.
+    /// The name of the column, for people.
     #[schemars(length(min = 1, max = 60))]
     pub name: String,
-    /// Its key: a-z, 0-9 and `_`, unique on the board.
+    /// Key of the column: a-z, 0-9 and `_`, beginning with a letter, unique on the board.
     #[schemars(length(min = 1, max = 40))]
     pub key: String,
-    /// What it means.
+    /// What the column means; exactly one column of a board has the type `new`.
     #[schemars(with = "ColumnType")]
     pub r#type: String,
-    /// A call moves its card here when one of them holds.
+    /// A call moves its card to this column when one of these rules holds.
     #[schemars(with = "Vec<BoardRule>", length(max = 20), extend("default" = []))]
     pub rules: Value,
-    /// What happens with a card that comes in.
+    /// What is done for each card that is moved into the column.
     #[schemars(with = "Vec<BoardAutomation>", length(max = 10), extend("default" = []))]
     pub automations: Value,
 }
@@ -165,33 +169,33 @@ pub struct ColumnChange {
 /// Where the cards of a deleted column go.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct CardsMove {
-    /// The deleted column.
+    /// Id of the column that is deleted.
     #[schemars(with = "Id<ids::BoardColumn>")]
     pub from: String,
-    /// A column that stays.
+    /// Id of a column that is kept.
     #[schemars(with = "Id<ids::BoardColumn>")]
     pub to: String,
 }
 
-/// It holds when all its conditions do.
+/// A rule; it holds when all its conditions do.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BoardRule {
-    /// At least one.
+    /// The conditions, all of which must hold.
     #[schemars(length(min = 1, max = 10))]
     pub all: Vec<BoardCondition>,
 }
 
-/// A comparison, as in a `branch` node.
+/// A comparison, as in a `branch` node of a flow.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BoardCondition {
-    /// `outcome`, `endCause`, `sentiment`, `answered`, `talkSeconds`, `direction`, `extracted.<key>` or
-    /// `variables.<name>`.
+    /// What is compared: `outcome`, `endCause`, `sentiment`, `answered`, `talkSeconds`, `direction`,
+    /// `extracted.<key>` or `variables.<name>`.
     #[schemars(length(min = 1, max = 140))]
     pub variable: String,
-    /// How it is compared.
+    /// How it is compared, as in a `branch` node; `exists` checks whether there is a value.
     #[schemars(extend("enum" = ["eq", "ne", "lt", "gt", "in", "exists"], "default" = "eq"))]
     pub op: String,
-    /// What it is compared with: a text, a number, true or false, or for `in` a list of these.
+    /// The value to compare with: text, number or boolean; for `in` a list of these. At most 4,096 bytes.
     #[schemars(with = "Option<ConditionValue>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
@@ -202,70 +206,71 @@ pub struct BoardCondition {
 #[allow(dead_code, reason = "only its schema is used")]
 struct ConditionValue(Value);
 
-/// What a column does with a card that comes into it.
+/// An action for a card that is moved into a column.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BoardAutomation {
-    /// What is done.
+    /// The action; it decides which of the other fields are used.
     pub r#type: ActionKind,
-    /// `nudge`: who talks, an agent that can place calls.
+    /// For `nudge`: id of the agent that calls; it must be able to place calls.
     #[schemars(with = "Option<Id<ids::Agent>>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// `nudge`: after how many minutes; 0 when it is not given.
+    /// For `nudge`: delay in minutes after the move; 0 when absent.
     #[schemars(range(min = 0, max = 43_200))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_minutes: Option<i64>,
-    /// `add_to_campaign`: another campaign.
+    /// For `add_to_campaign`: id of another campaign, whose calling list the contact is added to.
     #[schemars(with = "Option<Id<ids::Campaign>>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub campaign_id: Option<String>,
-    /// `do_not_call`: the reason that the list shows.
+    /// For `do_not_call`: the reason that the do-not-call list shows.
     #[schemars(length(min = 1, max = 200))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// `message`: an approved template of the messaging channel.
+    /// For `message`: id of an approved template of the messaging channel.
     #[schemars(with = "Option<Id<ids::ChannelTemplate>>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template_id: Option<String>,
-    /// `message`: where its values come from, as in a campaign; a column is a variable of the contact.
+    /// For `message`: sources of the template's values, as in a campaign; `column` takes a variable of the
+    /// contact.
     #[schemars(with = "Option<BTreeMap<String, MappedParam>>", extend("maxProperties" = MAX_MAPPED, "x-maxBytes" = MAX_MAPPING_BYTES))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub param_mapping: Option<Value>,
 }
 
-/// A card with what became of the automations of its moves.
+/// A card with the automations of its moves.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CardDetail {
-    /// The card.
+    /// The fields that customers see.
     #[serde(flatten)]
     pub card: Card,
-    /// Automations of its moves in the last 30 days, newest move first, at most 50.
+    /// Automations of the card's moves in the last 30 days, newest move first; at most 50.
     pub automations: Vec<CardAction>,
 }
 
-/// One automation of one move of a card.
+/// An automation that ran, or will run, for one move of a card.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CardAction {
-    /// The move.
+    /// Id of the move that triggered the automation.
     pub move_id: Id<ids::BoardMove>,
-    /// The column that the card came into.
+    /// Id of the column that the card was moved into.
     pub column_id: Id<ids::BoardColumn>,
-    /// What is done.
+    /// The action of the automation.
     pub r#type: ActionKind,
-    /// How far it has got.
+    /// `pending`, `done`, `failed` or `skipped`.
     pub status: ActionState,
-    /// Why it failed or was skipped, a code.
+    /// Code of the reason why it failed, was skipped or is retried; null otherwise.
     pub error: Option<String>,
-    /// How often it was tried.
+    /// How often it was attempted.
     pub attempts: i64,
-    /// When it is due, while it is pending.
+    /// When it runs next; null once it is over.
     pub due_at: Option<Timestamp>,
     /// When the card was moved.
     pub moved_at: Timestamp,
-    /// When it was over.
+    /// When it was over; null while it is pending.
     pub finished_at: Option<Timestamp>,
 }
 
@@ -273,7 +278,7 @@ fn cards_query() -> Vec<Field> {
     vec![
         may(
             "column",
-            text_of(1, 64).doc("Only cards of this column; those of all columns when it is absent"),
+            text_of(1, 64).doc("Id of a column: only its cards. Absent: the cards of all columns."),
         ),
         limit(200),
         cursor(),
@@ -301,12 +306,18 @@ const fn move_card(path: &'static str, id: &'static str, summary: &'static str) 
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    read("/v1/campaigns/{id}/board", "getCampaignBoard", "The board of a campaign")
+    read("/v1/campaigns/{id}/board", "getCampaignBoard", "The outcome board of a campaign")
+        .about("Created when it is first needed.")
         .scope(CAMPAIGNS_READ)
         .answers(&[(200, Some(data::<Board>))]),
-    read("/v1/agents/{id}/board", "getAgentBoard", "The board of an agent that answers calls or chats")
-        .scope(AGENTS_READ)
-        .answers(&[(200, Some(data::<Board>))]),
+    read(
+        "/v1/agents/{id}/board",
+        "getAgentBoard",
+        "The outcome board of an agent that answers calls or chats",
+    )
+    .about("An outbound agent has one only after a nudge reached its contact; until then it is 404.")
+    .scope(AGENTS_READ)
+    .answers(&[(200, Some(data::<Board>))]),
     cards(
         "/v1/campaigns/{id}/board/cards",
         "listCampaignCards",
@@ -322,13 +333,21 @@ pub const OPERATIONS: &[Operation] = &[
     move_card(
         "/v1/campaigns/{id}/board/cards/{cardId}",
         "moveCampaignCard",
-        "Move a card; the automations of its new column run",
+        "Move a card to another column of a campaign's board",
+    )
+    .about(
+        "The automations of the column run once. A move to the current column only clears the \
+         review. A column of another board is 400 `column_not_on_board`.",
     )
     .scope(CAMPAIGNS_WRITE),
     move_card(
         "/v1/agents/{id}/board/cards/{cardId}",
         "moveAgentCard",
-        "Move a card; the automations of its new column run",
+        "Move a card to another column of an agent's board",
+    )
+    .about(
+        "The automations of the column run once. A move to the current column only clears the \
+         review. A column of another board is 400 `column_not_on_board`.",
     )
     .scope(AGENTS_WRITE),
     operation(
@@ -345,7 +364,11 @@ pub const OPERATIONS: &[Operation] = &[
         "/operator/v1/workspaces/{ws}/boards/{id}",
         "updateBoard",
         "Operator",
-        "Set the columns of a board, their order, rules and automations",
+        "Replace the columns of a board with their rules and automations",
+    )
+    .about(
+        "An error names the field and changes nothing. 409 `conflict` if `version` is not the \
+         current one, or a deleted column has cards that `moveCards` does not name.",
     )
     .access(Access::Operator)
     .body(request::<BoardChange>)
@@ -356,7 +379,7 @@ pub const OPERATIONS: &[Operation] = &[
         "/operator/v1/workspaces/{ws}/boards/{id}/cards/{cardId}",
         "getBoardCard",
         "Operator",
-        "A card with what became of the automations of its moves",
+        "A card with the automations of its moves",
     )
     .access(Access::Operator)
     .answers(&[(200, Some(data::<CardDetail>))]),

@@ -38,7 +38,7 @@ use crate::scopes::{CAMPAIGNS_READ, CAMPAIGNS_WRITE, NUDGES_READ};
 /// Longest reference of a registered template, characters.
 const MAX_TEMPLATE_REF: usize = 200;
 
-/// What the conversations of a campaign are about.
+/// The kind of a campaign's conversations; it names the columns of its outcome board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "CampaignWorkflowType")]
@@ -59,434 +59,443 @@ impl WorkflowType {
     }
 }
 
-/// An own number that is called from, with its cap.
+/// A number of the workspace that a campaign rotates as caller id.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "CampaignCallerId")]
 pub struct CallerId {
-    /// An active number of the workspace.
+    /// An active number of the workspace, in any usual notation.
     #[schemars(length(min = 1, max = 40))]
     pub number: String,
-    /// Most dials from it on one day of the campaign's time zone.
+    /// Most dials from this number on one day of the campaign's time zone.
     #[schemars(range(min = 1, max = MAX_DAILY_CAP))]
     pub daily_cap: i64,
 }
 
-/// When and how a campaign calls; what is absent stays, or has its default in a new campaign.
+/// Schedule, caller ids and retries of a campaign. An absent field is not changed; in a new campaign it gets
+/// its default.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "CampaignSettingsChange")]
 pub struct SettingsChange {
-    /// An active number of the workspace; null: the first one.
+    /// The caller id: an active number of the workspace. Null: the first active one.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(min = 1, max = 40), extend("x-nullable" = true))]
     pub from_number: Option<Option<String>>,
-    /// IANA name of the zone of the daily times; null: India's.
+    /// IANA name of the time zone of the daily window, such as `Asia/Kolkata`. Null: `Asia/Kolkata`.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(min = 1, max = 64), extend("x-nullable" = true))]
     pub timezone: Option<Option<String>>,
-    /// No dial before this moment.
+    /// No dial before this time; null for no start.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, extend("x-nullable" = true))]
     pub start_at: Option<Option<Timestamp>>,
-    /// The campaign completes at this moment; after `startAt`.
+    /// The campaign completes at this time, which must be after `startAt`; null for no end.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, extend("x-nullable" = true))]
     pub end_at: Option<Option<Timestamp>>,
-    /// `HH:MM`: no dial earlier in the day. Later than `dailyTo`: the window goes on through midnight.
+    /// Start of the daily window, `HH:MM`. Later than `dailyTo`, the window continues through midnight; null:
+    /// the beginning of the day.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(max = 10), extend("x-nullable" = true))]
     pub daily_from: Option<Option<String>>,
-    /// `HH:MM`, up to `24:00`: no dial at this time of day or later; another time than `dailyFrom`.
+    /// End of the daily window, `HH:MM` up to `24:00`; not the same as `dailyFrom`. Null: the end of the day.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(max = 10), extend("x-nullable" = true))]
     pub daily_to: Option<Option<String>>,
     /// Attempts after the first one; 0 in a new campaign.
     #[schemars(range(min = 0, max = MAX_RETRIES))]
     pub retry_count: Option<u8>,
-    /// Minutes between two attempts; 0 in a new campaign.
+    /// Pause between two attempts to one row, in minutes; 0 in a new campaign.
     #[schemars(range(min = 0, max = MAX_COOLDOWN))]
     pub cooldown_minutes: Option<i64>,
-    /// E-mail addresses that are told of the end.
+    /// E-mail addresses that are notified when the campaign completes or cannot dial; each at most once.
     #[schemars(length(max = MAX_EMAILS), inner(length(max = MAX_EMAIL)))]
     pub email_notifications: Option<Vec<String>>,
-    /// Own numbers to rotate; none in a new campaign, which calls from `fromNumber` alone.
+    /// Numbers that are rotated as caller id, each at most once. None in a new campaign: all calls then come
+    /// from `fromNumber`.
     #[schemars(length(max = MAX_CALLER_IDS))]
     pub caller_ids: Option<Vec<CallerId>>,
-    /// Its own ceiling of calls at once; null: that of the workspace.
+    /// Most calls of the campaign at the same time; null for the limit of the workspace.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, range(min = 1, max = MAX_CONCURRENT), extend("x-nullable" = true))]
     pub max_concurrent_calls: Option<Option<i64>>,
 }
 
-/// When and how a campaign calls.
+/// Schedule, caller ids and retries of a campaign.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "CampaignSettings")]
 pub struct Settings {
-    /// The own number; null: the first active one.
+    /// The caller id, E.164; null for the first active number of the workspace.
     pub from_number: Option<String>,
-    /// IANA name of the zone of the daily times; null: India's.
+    /// IANA name of the time zone of the daily window; null for `Asia/Kolkata`.
     pub timezone: Option<String>,
-    /// No dial before this moment.
+    /// No dial before this time; null for no start.
     pub start_at: Option<Timestamp>,
-    /// The campaign completes at this moment.
+    /// The campaign completes at this time; null for no end.
     pub end_at: Option<Timestamp>,
-    /// No dial earlier in the day, `HH:MM`.
+    /// Start of the daily window, `HH:MM`; null for the beginning of the day.
     pub daily_from: Option<String>,
-    /// No dial at this time of day or later, `HH:MM`.
+    /// End of the daily window, `HH:MM`; null for the end of the day.
     pub daily_to: Option<String>,
     /// Attempts after the first one.
     #[schemars(range(min = 0, max = MAX_RETRIES))]
     pub retry_count: u8,
-    /// Minutes between two attempts.
+    /// Pause between two attempts to one row, in minutes.
     pub cooldown_minutes: i64,
-    /// E-mail addresses that are told of the end.
+    /// E-mail addresses that are notified when the campaign completes or cannot dial.
     pub email_notifications: Vec<String>,
-    /// Own numbers to rotate.
+    /// Numbers that are rotated as caller id; empty if all calls come from `fromNumber`.
     pub caller_ids: Vec<CallerId>,
-    /// Its own ceiling of calls at once.
+    /// Most calls of the campaign at the same time; null for the limit of the workspace.
     pub max_concurrent_calls: Option<i64>,
 }
 
-/// Where a value of a template comes from.
+/// The source of a template's value.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "CampaignParam")]
 pub struct MappedParam {
-    /// `column`: a variable of the list; `contact`: `name`, `email`, `phone` or an attribute of the contact; `static`:
-    /// the text itself.
+    /// `column`: a variable of the calling list; `contact`: `name`, `email`, `phone` or an attribute of the
+    /// contact; `static`: the text itself.
     pub source: ParamSource,
-    /// The variable, the field, or the text.
+    /// Name of the variable or of the contact's field, or the static text.
     #[schemars(length(min = 1, max = MAX_VALUE))]
     pub value: String,
 }
 
-/// What a campaign on the messaging channel sends; what is absent stays, or has its default in a new campaign.
+/// What a campaign on the messaging channel sends. An absent field is not changed; in a new campaign it gets
+/// its default.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "CampaignChatappSettings")]
 pub struct ChatappSettings {
-    /// An approved template; fixed once the campaign is published.
+    /// Id of an approved template; fixed once the campaign was published (409 `campaign_launched`).
     #[schemars(length(min = 1, max = 200))]
     pub template_id: Option<String>,
-    /// Values of the template: `header`, `header_media` (an https link), `body.<number or name>`, `button.<index>`.
-    /// Who lacks one is passed over.
+    /// Sources of the template's values by placeholder: `header`, `header_media` (an https link),
+    /// `body.<number or name>`, `button.<index>`. A contact without a value is skipped.
     #[schemars(extend("maxProperties" = MAX_MAPPED, "x-maxBytes" = MAX_MAPPING_BYTES))]
     pub param_mapping: Option<BTreeMap<String, MappedParam>>,
-    /// The number to send from; null: the default one.
+    /// The provider's id of the number that sends; null for the default number.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(min = 1, max = 200), extend("x-nullable" = true))]
     pub phone_number_id: Option<Option<String>>,
-    /// Most messages a minute; 60 in a new campaign.
+    /// Most messages per minute; 60 in a new campaign.
     #[schemars(range(min = 1, max = MAX_RATE))]
     pub rate_per_minute: Option<i64>,
-    /// Who of the list receives it: `require` for marketing templates unless you say otherwise, else `skip_check`.
+    /// `require`: only contacts with a recorded opt-in; `skip_check`: all contacts. Default: `require` for a
+    /// marketing template, otherwise `skip_check`.
     pub opt_in_policy: Option<OptInPolicy>,
 }
 
-/// What a campaign on the messaging channel sends.
+/// What a campaign on the messaging channel sends, and its progress.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "CampaignChatapp")]
 pub struct Chatapp {
-    /// The template.
+    /// Id of the template that is sent.
     pub template_id: Id<ids::ChannelTemplate>,
-    /// Where its values come from.
+    /// Sources of the template's values by placeholder.
     #[schemars(with = "BTreeMap<String, MappedParam>")]
     pub param_mapping: Value,
-    /// Who of the list receives it.
+    /// `require`: only contacts with a recorded opt-in; `skip_check`: all contacts.
     pub opt_in_policy: OptInPolicy,
-    /// The number to send from; null: the default one.
+    /// The provider's id of the number that sends; null for the default number.
     pub phone_number_id: Option<String>,
-    /// Most messages a minute.
+    /// Most messages per minute.
     pub rate_per_minute: i64,
-    /// Why it was paused by itself.
+    /// Why the service paused the campaign; null if it did not.
     pub paused_reason: Option<PauseReason>,
-    /// When it was published first.
+    /// When the campaign was first published; null before that.
     pub launched_at: Option<Timestamp>,
-    /// When it was over.
+    /// When the campaign completed; null before that.
     pub finished_at: Option<Timestamp>,
-    /// How far its people came; with a single campaign only.
+    /// Number of contacts by outcome; only in the answer for one campaign.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stats: Option<ChatappStats>,
-    /// What the preflight has found; with the answer to publishing only.
+    /// Report of the preflight; only in the answer to publishing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<ChatappPreflight>,
 }
 
-/// How far the people of a campaign on the messaging channel came. `pending`, `sent`, `failed`, `frequencyCapped`,
-/// `skipped` and `deliveryUnknown` never overlap and add up to `total`; `delivered`, `read` and `replied` are steps of
+/// Number of contacts by outcome. `pending`, `sent`, `failed`, `frequencyCapped`, `skipped` and
+/// `deliveryUnknown` never overlap and add up to `total`; `delivered`, `read` and `replied` are steps of
 /// `sent`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "CampaignChatappStats")]
 pub struct ChatappStats {
-    /// All rows of the list.
+    /// Number of rows of the calling list.
     pub total: i64,
-    /// Not messaged yet.
+    /// Contacts to whom no message was sent yet.
     pub pending: i64,
-    /// Messaged.
+    /// Contacts whose message the provider accepted.
     pub sent: i64,
-    /// Of these, whose message arrived.
+    /// Contacts of `sent` whose message was delivered.
     pub delivered: i64,
-    /// Of these, who read it.
+    /// Contacts of `sent` who read the message.
     pub read: i64,
-    /// Of these, who replied.
+    /// Contacts of `sent` who replied within a week.
     pub replied: i64,
-    /// Whose message failed.
+    /// Contacts whose message failed.
     pub failed: i64,
-    /// Held back by the provider, since they get much marketing. No failure.
+    /// Contacts whose message the provider held back because they get much marketing; not a failure.
     pub frequency_capped: i64,
-    /// Passed over.
+    /// Contacts to whom no message is sent; see `skippedByReason`.
     pub skipped: i64,
-    /// Of whom nobody knows whether their message was sent.
+    /// Contacts for whom it is unknown whether the message was sent; it is not sent again.
     pub delivery_unknown: i64,
-    /// How many were passed over for which reason: `invalid_phone`, `duplicate`, `opted_out`, `no_opt_in`,
-    /// `missing_params`, …
+    /// Number of skipped contacts by reason: `invalid_phone`, `duplicate`, `opted_out`, `no_opt_in`,
+    /// `missing_params` and others.
     pub skipped_by_reason: BTreeMap<String, i64>,
-    /// How many messages failed with which code of the provider.
+    /// Number of failed messages by the provider's error code.
     pub failed_by_code: BTreeMap<String, i64>,
-    /// Cards in a won column of the campaign's board.
+    /// Cards in a column of the type `won` on the campaign's board.
     pub converted: i64,
-    /// Who said STOP after the message.
+    /// Contacts who sent STOP after the message.
     pub opted_out_after: i64,
 }
 
-/// What a campaign is made with.
+/// The request to create a campaign.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewCampaign {
-    /// Its name.
+    /// The name of the campaign, for people.
     #[schemars(length(max = MAX_NAME), extend("default" = ""))]
     pub name: String,
-    /// `voice`; `chatapp` where the workspace has campaigns on the chat-app channel.
+    /// `voice`, or `chatapp` for a campaign on the messaging channel, where the workspace has that feature.
+    /// Fixed once created.
     #[schemars(length(max = 40), extend("default" = "voice"))]
     pub channel: String,
-    /// What a campaign on the messaging channel sends; other campaigns have none.
+    /// What a `chatapp` campaign sends; on a `voice` campaign it is 422 `chatapp_config_unexpected`.
     pub chatapp: Option<ChatappSettings>,
-    /// What its conversations are about.
+    /// The kind of conversations; it names the columns of the campaign's board.
     #[schemars(extend("default" = "collections"))]
     pub workflow_type: WorkflowType,
-    /// A published, outbound call agent; fixed once the campaign has one.
+    /// Id of a published, outbound call agent; null to choose it later. Fixed once the campaign has one.
     #[schemars(length(min = 1, max = 200), extend("x-nullable" = true))]
     pub agent_id: Option<String>,
-    /// Your reference of the registered template that it follows.
+    /// Your own reference of the registered (DLT) template; null for none.
     #[schemars(length(max = MAX_TEMPLATE_REF), extend("x-nullable" = true))]
     pub dlt_template_ref: Option<String>,
-    /// When and how it calls.
+    /// Schedule, caller ids and retries; absent fields get their defaults.
     pub settings: Option<SettingsChange>,
 }
 
-/// What is to be changed of a campaign; what is absent stays.
+/// A change of a campaign; absent fields are not changed.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CampaignChange {
-    /// Its name.
+    /// The name of the campaign, for people.
     #[schemars(length(max = MAX_NAME))]
     pub name: Option<String>,
-    /// The agent that it has: another one is refused. A draft without an agent takes one.
+    /// Id of a published, outbound call agent, for a draft without one. Another agent than the current one is
+    /// 409 `conflict`.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(max = 200), extend("x-nullable" = true))]
     pub agent_id: Option<Option<String>>,
-    /// What a campaign on the messaging channel sends; other campaigns have none.
+    /// What a `chatapp` campaign sends; on a `voice` campaign it is 422 `chatapp_config_unexpected`.
     pub chatapp: Option<ChatappSettings>,
-    /// Your reference of the registered template that it follows.
+    /// Your own reference of the registered (DLT) template; null removes it.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(max = MAX_TEMPLATE_REF), extend("x-nullable" = true))]
     pub dlt_template_ref: Option<Option<String>>,
-    /// When and how it calls; fields that are absent stay.
+    /// Schedule, caller ids and retries; absent fields are not changed. Takes effect at once, also while the
+    /// campaign is active.
     pub settings: Option<SettingsChange>,
 }
 
-/// What a campaign is to become.
+/// The status that a campaign gets.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CampaignStatusChange {
-    /// `active` publishes it, `paused` stops it, `draft` takes a paused one back, `completed` ends it, `archived`
-    /// puts it away.
+    /// `active` publishes or resumes, `paused` stops new dials, `draft` makes a paused campaign a draft
+    /// again, `completed` ends it, `archived` archives a draft, a paused or a completed one.
     pub status: Status,
-    /// On the messaging channel: send although the quality of the number is `RED`.
+    /// For a `chatapp` campaign: publish although the quality rating of the number is `RED`.
     #[serde(default)]
     pub acknowledge_quality: bool,
-    /// On the messaging channel: go on although the template became marketing. Only people with a recorded opt-in
-    /// receive it then.
+    /// For a `chatapp` campaign: publish although the provider made the template a marketing template. Only
+    /// contacts with a recorded opt-in get it then.
     #[serde(default)]
     pub acknowledge_recategorisation: bool,
 }
 
-/// A published agent, a calling list, and the hours in which it is called.
+/// A campaign: an agent, a calling list, and when it is called.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Campaign {
-    /// Its id.
+    /// Id of the campaign, `cmp_…`.
     pub id: Id<ids::Campaign>,
-    /// Its name.
+    /// The name of the campaign, for people.
     pub name: String,
-    /// `voice` or `chatapp`.
+    /// `voice` for calls, `chatapp` for messages on the messaging channel.
     pub channel: String,
-    /// What its conversations are about.
+    /// The kind of conversations; it names the columns of the campaign's board.
     #[schemars(with = "WorkflowType")]
     pub workflow_type: String,
-    /// Your reference of the registered template that it follows.
+    /// Your own reference of the registered (DLT) template; null if there is none.
     pub dlt_template_ref: Option<String>,
-    /// The agent that talks.
+    /// Id of the agent that calls; null for a draft without an agent.
     pub agent_id: Option<Id<ids::Agent>>,
-    /// Where it is.
+    /// `draft`, `active` (it dials), `paused`, `completed` or `archived`.
     pub status: Status,
-    /// When and how it calls.
+    /// Schedule, caller ids and retries of the campaign.
     pub settings: Settings,
-    /// Its calling list; null before the first one.
+    /// Number of rows of the calling list; null before the first list.
     pub calling_list: Option<CallingList>,
-    /// What it sends on the messaging channel; keys without `chatapp:read` do not see it.
+    /// What a `chatapp` campaign sends; absent for other campaigns and for keys without `chatapp:read`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chatapp: Option<Chatapp>,
-    /// `false` in what a test key was told: nothing was stored or sent.
+    /// `false` in the answer to a test key, for which nothing was stored or sent; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub livemode: Option<bool>,
-    /// When it was made.
+    /// When the campaign was created.
     pub created_at: Timestamp,
-    /// When it was changed.
+    /// When the campaign was last changed.
     pub updated_at: Timestamp,
 }
 
-/// A session of dialling that was asked for.
+/// A run that was requested.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "CampaignRunStarted")]
 pub struct RunStarted {
-    /// Its id.
+    /// Id of the run; fetch it with `GET /v1/campaign-runs/{id}`.
     pub run_id: Id<ids::CampaignRun>,
-    /// `queued`: it has not begun yet. `running`: a session was under way, which is this one.
+    /// `queued` if it has not begun yet, `running` if a run was in progress, which is then this one.
     pub status: RunStatus,
 }
 
-/// A session of dialling.
+/// A run: one session of dialling of a campaign.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "CampaignRun")]
 pub struct Run {
-    /// Its id.
+    /// Id of the run.
     pub id: Id<ids::CampaignRun>,
-    /// The campaign.
+    /// Id of the campaign, `cmp_…`.
     pub campaign_id: Id<ids::Campaign>,
-    /// Where it is.
+    /// `queued`, `running`, `completed`, `skipped` (it dialled nothing) or `failed`.
     pub status: RunStatus,
-    /// What started it.
+    /// `schedule` if it began by the schedule, `api` if it was requested.
     pub source: RunSource,
-    /// Rows that it took up.
+    /// Rows of the calling list that were attempted.
     pub attempted: i64,
-    /// Dials.
+    /// Number of dials that were placed.
     pub placed: i64,
-    /// Dials that were refused.
+    /// Number of dials that were refused.
     pub rejected: i64,
-    /// Why it dialled nothing: `outside_schedule`, `kyb_unverified`, `insufficient_balance`, `concurrency_limit`,
-    /// `run_error`, …
+    /// Why it dialled nothing: `outside_schedule`, `kyb_unverified`, `insufficient_balance`,
+    /// `concurrency_limit`, `provider_error`, `workspace_suspended`, `not_active` or `run_error`. Null unless
+    /// `status` is `skipped`.
     pub skipped_reason: Option<String>,
-    /// What went wrong.
+    /// What went wrong, for people; null if nothing did.
     pub error: Option<String>,
-    /// When it was asked for.
+    /// When the run was requested or began.
     pub created_at: Timestamp,
-    /// When it was over.
+    /// When the run was over; null before that.
     pub finished_at: Option<Timestamp>,
 }
 
-/// How far a campaign has come.
+/// Progress, results and cost of a campaign.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CampaignSummary {
-    /// How many rows are where.
+    /// Number of rows of the calling list by state.
     pub progress: CampaignProgress,
-    /// How many rows wait for what.
+    /// Number of held rows by `heldReason`.
     pub held_by_reason: BTreeMap<String, i64>,
-    /// How far people came in their conversations, from the campaign's board.
+    /// Number of contacts by progress of their conversations, from the campaign's board.
     pub funnel: CampaignFunnel,
-    /// What counts as won.
+    /// Number of cards in columns of the type `won`.
     pub win_metric: WinMetric,
-    /// Answered calls of all dials, 0 to 1; null before the first dial.
+    /// Share of dialled calls that were answered, from 0 to 1; null before the first dial.
     pub connect_rate: Option<f64>,
-    /// Mean talk time of answered calls; null without one.
+    /// Mean talk time of an answered call, in seconds; null without one.
     pub avg_call_seconds: Option<f64>,
-    /// What its calls cost, minor units.
+    /// Cost of all calls of the campaign in minor units (paise), those of earlier lists included.
     pub spent_minor: i64,
-    /// Cost of one won outcome, minor units; null without one.
+    /// `spentMinor` divided by the number of wins, rounded, in minor units; null without a win.
     pub cost_per_outcome_minor: Option<i64>,
-    /// Its moments.
+    /// When the campaign was created, published, last dialled and completed.
     pub lifecycle: CampaignLifecycle,
 }
 
-/// How many rows are where. `reached`, `inProgress`, `unreached`, `held`, `queued` and `invalid` never overlap
-/// and add up to `total`.
+/// Number of rows by state. `reached`, `inProgress`, `unreached`, `held`, `queued` and `invalid` never
+/// overlap and add up to `total`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CampaignProgress {
-    /// All rows.
+    /// Number of rows of the calling list.
     pub total: i64,
-    /// Answered by the person.
+    /// Rows that a person answered; they are not dialled again.
     pub reached: i64,
-    /// Being called.
+    /// Rows to which a call is being placed or in progress.
     pub in_progress: i64,
-    /// Not reached.
+    /// Rows that were not reached; see `retryable` and `blocked`.
     pub unreached: i64,
-    /// Waiting for something.
+    /// Rows that wait for the reason in `heldByReason`.
     pub held: i64,
-    /// Not dialled yet.
+    /// Rows that were not dialled yet.
     pub queued: i64,
-    /// Never dialled.
+    /// Rows that are never dialled, because the number is invalid, a duplicate or erased.
     pub invalid: i64,
-    /// Of the unreached: those that another attempt could reach.
+    /// Rows of `unreached` to which another attempt follows.
     pub retryable: i64,
-    /// Of the unreached: never dialled, because compliance refused every attempt.
+    /// Rows of `unreached` that were never dialled, because compliance gates refused every attempt.
     pub blocked: i64,
 }
 
-/// How far people came.
+/// Number of contacts by progress of their conversations.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 pub struct CampaignFunnel {
-    /// People who were reached.
+    /// Contacts on the campaign's board who answered a call.
     pub contacted: i64,
-    /// Those on their way to a win.
+    /// Cards in columns of the type `advancing`.
     pub advancing: i64,
-    /// Those who were won.
+    /// Cards in columns of the type `won`.
     pub won: i64,
-    /// Those who were lost.
+    /// Cards in columns of the type `lost`.
     pub lost: i64,
 }
 
-/// What counts as won.
+/// The number of wins under the name of the board's first `won` column.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "CampaignWinMetric")]
 pub struct WinMetric {
-    /// Its name, for people.
+    /// Name of the first column of the type `won`.
     pub label: String,
-    /// How often.
+    /// Number of cards in columns of the type `won`.
     pub count: i64,
 }
 
-/// Moments of a campaign.
+/// Times in the life of a campaign.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CampaignLifecycle {
-    /// When it was made.
+    /// When the campaign was created.
     pub created_at: Timestamp,
-    /// When it was published first.
+    /// When the campaign was first published; null before that.
     pub started_at: Option<Timestamp>,
-    /// Its last dial.
+    /// When the campaign last dialled; null before the first dial.
     pub last_call_at: Option<Timestamp>,
-    /// When it was completed.
+    /// When the campaign completed; null before that.
     pub completed_at: Option<Timestamp>,
 }
 
-/// Where a campaign is.
+/// A campaign and the workspace that it belongs to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CampaignPlace {
-    /// The campaign.
+    /// Id of the campaign, `cmp_…`.
     pub id: Id<ids::Campaign>,
-    /// The workspace that it belongs to.
+    /// Id of the workspace that the campaign belongs to.
     pub workspace_id: Id<ids::Workspace>,
-    /// Its name.
+    /// The name of the campaign, for people.
     pub name: String,
-    /// Where it is.
+    /// `draft`, `active`, `paused`, `completed` or `archived`.
     pub status: Status,
 }
 
@@ -515,12 +524,17 @@ const fn import(
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
     row(GET, "/v1/campaigns", "listCampaigns", "All campaigns, newest first")
+        .about("Without paging.")
         .scope(CAMPAIGNS_READ)
         .answers(&[(200, Some(list::<Campaign>))]),
     row(GET, "/v1/campaigns/{id}", "getCampaign", "One campaign")
         .scope(CAMPAIGNS_READ)
         .answers(&[(200, Some(data::<Campaign>))]),
-    row(POST, "/v1/campaigns", "createCampaign", "Create a campaign as a draft")
+    row(POST, "/v1/campaigns", "createCampaign", "Create a campaign as a draft without a calling list")
+        .about(
+            "A repeat creates another campaign. 409 `campaign_limit` at 5,000 campaigns. A `chatapp` \
+             campaign needs `chatapp:write`, too.",
+        )
         .scope(CAMPAIGNS_WRITE)
         .body(request::<NewCampaign>)
         .answers(&[(201, Some(data::<Campaign>))])
@@ -538,7 +552,11 @@ pub const OPERATIONS: &[Operation] = &[
             codes::AGENT_NOT_CALL,
             codes::AGENT_NOT_OUTBOUND,
         ]),
-    row(PUT, "/v1/campaigns/{id}", "updateCampaign", "Change a campaign; settings that are absent stay")
+    row(PUT, "/v1/campaigns/{id}", "updateCampaign", "Change a campaign")
+        .about(
+            "Only fields in the body change; settings of an active campaign take effect at once. \
+             Another agent than the current one is 409 `conflict`.",
+        )
         .scope(CAMPAIGNS_WRITE)
         .live_only()
         .body(request::<CampaignChange>)
@@ -576,7 +594,12 @@ pub const OPERATIONS: &[Operation] = &[
         .live_only()
         .answers(&[(200, Some(data::<Deleted>))])
         .errors(&[codes::CONFLICT]),
-    row(POST, "/v1/campaigns/{id}/contacts", "setCampaignContacts", "Replace the calling list in one moment")
+    row(POST, "/v1/campaigns/{id}/contacts", "setCampaignContacts", "Replace the calling list of a campaign")
+        .about(
+            "Atomic: a refused request changes nothing. The body may have 64 MB and is streamed. 409 \
+             `conflict` while the campaign is active or its list is being called, 409 `stream_attached` \
+             while a data stream feeds it.",
+        )
         .scope(CAMPAIGNS_WRITE)
         .live_only()
         .rate(RateClass::CampaignWrites)
@@ -589,11 +612,17 @@ pub const OPERATIONS: &[Operation] = &[
             codes::CAMPAIGN_LAUNCHED,
             codes::STREAM_ATTACHED,
         ]),
-    row(GET, "/v1/campaigns/{id}/contacts", "listCampaignContacts", "Rows of the calling list, with counts by state")
-        .scope(CAMPAIGNS_READ)
-        .query(contacts_query)
-        .answers(&[(200, Some(answer::<CallingListPage>))]),
-    row(POST, "/v1/campaigns/{id}/run", "runCampaign", "Begin to dial at once")
+    row(
+        GET,
+        "/v1/campaigns/{id}/contacts",
+        "listCampaignContacts",
+        "Rows of the calling list, with counts by state",
+    )
+    .scope(CAMPAIGNS_READ)
+    .query(contacts_query)
+    .answers(&[(200, Some(answer::<CallingListPage>))]),
+    row(POST, "/v1/campaigns/{id}/run", "runCampaign", "Start a run of an active campaign at once")
+        .about("202 with a new run, or with the one in progress. 409 unless the campaign is active.")
         .scope(CAMPAIGNS_WRITE)
         .live_only()
         .rate(RateClass::CampaignWrites)
@@ -603,10 +632,10 @@ pub const OPERATIONS: &[Operation] = &[
         .scope(CAMPAIGNS_READ)
         .query(runs_query)
         .answers(&[(200, Some(list::<Run>))]),
-    row(GET, "/v1/campaign-runs/{id}", "getCampaignRun", "One run")
+    row(GET, "/v1/campaign-runs/{id}", "getCampaignRun", "One run of a campaign")
         .scope(CAMPAIGNS_READ)
         .answers(&[(200, Some(data::<Run>))]),
-    row(GET, "/v1/campaigns/{id}/summary", "getCampaignSummary", "How far a campaign has come")
+    row(GET, "/v1/campaigns/{id}/summary", "getCampaignSummary", "Progress, results and cost of a campaign")
         .scope(CAMPAIGNS_READ)
         .answers(&[(200, Some(data::<CampaignSummary>))])
         .errors(&[codes::CHATAPP_CAMPAIGN]),
@@ -614,8 +643,9 @@ pub const OPERATIONS: &[Operation] = &[
         POST,
         "/v1/campaigns/{id}/preflight",
         "preflightCampaign",
-        "Who would be called, when it would be done and what it would cost; nothing is stored",
+        "Check who would be called, until when, and at what cost",
     )
+    .about("What would happen if the campaign were started now. Nothing is stored or dialled.")
     .scope(CAMPAIGNS_READ)
     .answers(&[(200, Some(data::<CampaignPreflight>))])
     .errors(&[codes::PHONE_NUMBER_REQUIRED]),
@@ -624,8 +654,9 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/nudges/preflight-batch",
         "preflightNudges",
         "Nudges",
-        "Which of many nudges could be dialled, when they would be done and what they would cost; nothing is stored",
+        "Check which of many nudges could be dialled, until when, and at what cost",
     )
+    .about("Nothing is stored or dialled.")
     .scope(NUDGES_READ)
     .body(request::<NudgeBatchPreflight>)
     .answers(&[(200, Some(data::<Preflight>))])
@@ -636,7 +667,11 @@ pub const OPERATIONS: &[Operation] = &[
         POST,
         "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports",
         "startListImport",
-        "Start a calling list that will replace the one in force",
+        "Begin a staged calling list that replaces the current one",
+    )
+    .about(
+        "One import of a campaign at a time: another one is 409, unless the first did not grow for \
+         an hour.",
     )
     .answers(&[(201, Some(data::<ListImport>))])
     .errors(&[codes::CONFLICT, codes::CAMPAIGN_LAUNCHED, codes::STREAM_ATTACHED]),
@@ -644,8 +679,9 @@ pub const OPERATIONS: &[Operation] = &[
         POST,
         "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports/{import}/rows",
         "addListImportRows",
-        "Add the next rows to a staged calling list",
+        "Add rows to a staged calling list",
     )
+    .about("A piece that was stored before is 409 with `meta.rows`, so a request can be repeated.")
     .body(request::<ListImportPiece>)
     .answers(&[(200, Some(data::<ListImport>))])
     .errors(&[codes::CONFLICT, codes::INVALID_VARIABLES, codes::LIST_MISSES_VARIABLES]),
@@ -653,15 +689,17 @@ pub const OPERATIONS: &[Operation] = &[
         POST,
         "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports/{import}/finish",
         "finishListImport",
-        "Put a staged calling list in force, in one moment",
+        "Replace the calling list with the staged one",
     )
+    .about("Atomic. 409 `conflict` while the campaign is active or its list is being called.")
     .answers(&[(200, Some(data::<ListImport>))])
     .errors(&[codes::CONFLICT, codes::CAMPAIGN_LAUNCHED, codes::STREAM_ATTACHED]),
     import(
         DELETE,
         "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports/{import}",
         "cancelListImport",
-        "Give a staged calling list up; the one in force stays",
+        "Delete a staged calling list",
     )
+    .about("The current calling list is not affected.")
     .answers(&[(200, Some(data::<Removed>))]),
 ];

@@ -20,25 +20,27 @@ pub const MAX_NUMBERS: i64 = 100;
 /// Largest notification, bytes (docs/contract/channel.md#notifications).
 pub const MAX_NOTIFICATION: usize = 3 << 20;
 
-/// The account that a workspace is connected with.
+/// The account of the messaging channel that a workspace is connected with.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewChannelConnection {
-    /// `sandbox` needs nothing else.
+    /// `cloud` for the provider's Cloud API, `sandbox` for simulated messages, which needs no other field.
     pub provider: ProviderKind,
-    /// The provider's id of the business account; needed for `cloud`.
+    /// The provider's id of the business account; required for `cloud`.
     #[schemars(length(min = 1, max = 60))]
     pub business_account_id: Option<String>,
-    /// The provider's id of the app; needed for samples of templates' headers.
+    /// The provider's id of the app; required only to upload samples of template headers.
     #[schemars(length(min = 1, max = 60))]
     pub app_id: Option<String>,
-    /// The access token; needed for `cloud`. It is stored encrypted and never shown again, as are the next two.
+    /// Access token of the account; required for `cloud`. Stored encrypted and never shown.
     #[schemars(length(min = 1, max = 4096))]
     pub access_token: Option<String>,
-    /// The app's secret, which signs notifications; needed for `cloud`.
+    /// The app's secret, with which the provider signs notifications; required for `cloud`. Stored encrypted
+    /// and never shown.
     #[schemars(length(min = 1, max = 512))]
     pub app_secret: Option<String>,
-    /// What the provider shows when it verifies the address of notifications; needed for `cloud`.
+    /// The token that the provider sends to verify the webhook address; required for `cloud`. Stored
+    /// encrypted and never shown.
     #[schemars(length(min = 1, max = 512))]
     pub verify_token: Option<String>,
 }
@@ -47,106 +49,110 @@ pub struct NewChannelConnection {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChannelConnection {
-    /// Its id.
+    /// Id of the connection.
     pub id: Id<ids::ChannelConnection>,
-    /// Who carries its messages.
+    /// `cloud` or `sandbox`: who carries the messages.
     pub provider: ProviderKind,
-    /// With `token_invalid`, put the connection again with another token.
+    /// `connected`, or `token_invalid` once the provider refused the access token: put the connection with
+    /// another token.
     pub status: ConnectionStatus,
-    /// Why the token is not accepted.
+    /// Why the provider refused the access token; null otherwise.
     pub last_error: Option<String>,
     /// The provider's id of the business account.
     pub business_account_id: String,
-    /// The provider's id of the app.
+    /// The provider's id of the app; null if none was given.
     pub app_id: Option<String>,
-    /// Where the provider sends notifications; it stays the same when the connection is put again.
+    /// The address to which the provider sends notifications; it stays the same when the connection is put
+    /// again.
     pub webhook_url: String,
-    /// The provider's word for the messaging limit of the account.
+    /// The provider's name of the account's messaging limit; null if it is unknown.
     pub messaging_tier: Option<String>,
-    /// The provider's word for what it last restricted; null while the account may do everything.
+    /// The provider's word for the latest restriction of the account; null while there is none.
     pub restriction: Option<String>,
-    /// When it was connected.
+    /// When the account was connected.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the connection last changed.
     pub updated_at: Timestamp,
 }
 
-/// A number to be bound.
+/// A business number that is bound to the workspace.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewChannelNumber {
-    /// The number in the international form. With `cloud` it may be left out when `phoneNumberId` is given.
+    /// The number in international form. Optional with `cloud` if `phoneNumberId` is given.
     #[schemars(length(min = 4, max = 40))]
     pub number: Option<String>,
-    /// The name that customers see; the provider's by default.
+    /// The name that customers see; by default the name that the provider has.
     #[schemars(length(min = 1, max = 120))]
     pub display_name: Option<String>,
-    /// The provider's id of the number; the sandbox makes one up.
+    /// The provider's id of the number; the sandbox generates one.
     #[schemars(length(min = 1, max = 60))]
     pub phone_number_id: Option<String>,
-    /// The agent that answers on it; null for none. A number that is bound already keeps its agent without it.
+    /// Id of the chat agent that answers on the number; null for none. Absent: unchanged for a number that is
+    /// bound already.
     #[serde(default, deserialize_with = "crate::schema::given")]
     #[schemars(!default, length(min = 1, max = 64), extend("x-nullable" = true))]
     pub agent_id: Option<Option<String>>,
-    /// Whether it sends what names no number. The first number is the default.
+    /// Whether the number sends messages that name no number. The first number is the default.
     pub is_default: Option<bool>,
 }
 
-/// A business number.
+/// A business number of the messaging channel.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChannelNumber {
-    /// The provider's id of it.
+    /// The provider's id of the number.
     pub phone_number_id: String,
-    /// The number.
+    /// The business number, E.164.
     pub number: String,
     /// The name that customers see.
     pub display_name: String,
-    /// `GREEN`, `YELLOW` or `RED`; null before the provider has rated it.
+    /// The provider's quality rating: `GREEN`, `YELLOW` or `RED`; null before the first rating.
     pub quality: Option<String>,
-    /// The provider's word for the messaging limit, which is that of the account.
+    /// The provider's name of the messaging limit, which is that of the account; null if it is unknown.
     pub messaging_tier: Option<String>,
-    /// The provider's word for its state.
+    /// The provider's word for the state of the number, such as `CONNECTED`. `DISCONNECTED`, `BANNED`,
+    /// `DELETED` and `MIGRATED` cannot send.
     pub status: String,
-    /// Whether it sends what names no number.
+    /// Whether the number sends messages that name no number.
     pub is_default: bool,
-    /// The agent that answers on it.
+    /// Id of the agent that answers on the number; null for none.
     pub agent_id: Option<Id<ids::Agent>>,
 }
 
-/// A business number as the operator sees it.
+/// A business number with the id under which it is released.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BoundChannelNumber {
-    /// What it is released by.
+    /// Id of the number here; `DELETE …/numbers/{id}` takes it.
     pub id: Id<ids::ChannelNumber>,
-    /// The number.
+    /// The fields that customers see.
     #[serde(flatten)]
     pub number: ChannelNumber,
 }
 
-/// What a provider sends; the notification is in the provider's own form.
+/// A notification, in the provider's own form.
 #[derive(JsonSchema)]
 #[schemars(rename = "ChannelNotification")]
 #[allow(dead_code, reason = "only its schema is used")]
 struct Notified {
-    /// What it is about.
+    /// The provider's word for the kind of account.
     #[schemars(length(max = 100))]
     object: Option<String>,
 }
 
-/// What became of a notification.
+/// Acknowledgement of a notification.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct NotificationTaken {
-    /// How many of its items are about this account.
+    /// Number of items about this account, which are now stored.
     pub received: usize,
 }
 
 fn verification() -> Vec<Field> {
     vec![
-        may("hub.mode", text_of(1, 40).doc("`subscribe`.")),
-        may("hub.verify_token", text_of(1, 512).doc("The token of the connection.")),
-        may("hub.challenge", text_of(1, 512).doc("What is answered.")),
+        may("hub.mode", text_of(1, 40).doc("The provider sends `subscribe` here.")),
+        may("hub.verify_token", text_of(1, 512).doc("The `verifyToken` of the connection.")),
+        may("hub.challenge", text_of(1, 512).doc("The text that the answer returns.")),
     ]
 }
 
@@ -209,20 +215,28 @@ pub const OPERATIONS: &[Operation] = &[
         "/operator/v1/workspaces/{ws}/chatapp/numbers/{id}",
         "releaseChannelNumber",
         "Operator",
-        "Release a number, by its id or by the provider's",
+        "Release a business number",
     )
+    .about("By its id here or by the provider's id.")
     .access(Access::Operator)
     .answers(&[(200, Some(data::<Deleted>))]),
-    operation(GET, "/v1/chatapp/numbers", "listChannelNumbers", "Messaging channel", "Business numbers")
-        .scope(CHATAPP_READ)
-        .answers(&[(200, Some(list::<ChannelNumber>))]),
+    operation(
+        GET,
+        "/v1/chatapp/numbers",
+        "listChannelNumbers",
+        "Messaging channel",
+        "All business numbers of the messaging channel",
+    )
+    .scope(CHATAPP_READ)
+    .answers(&[(200, Some(list::<ChannelNumber>))]),
     operation(
         GET,
         HOOK,
         "verifyChannelHook",
         "Messaging channel",
-        "The provider verifies the address of notifications",
+        "Verify the webhook address for the provider",
     )
+    .about("Returns `hub.challenge` as text if the token is that of the connection, otherwise 403.")
     .access(Access::Public)
     .query(verification)
     .answers(&[(200, None)])
@@ -233,7 +247,11 @@ pub const OPERATIONS: &[Operation] = &[
         HOOK,
         "receiveChannelNotification",
         "Messaging channel",
-        "Notifications of the provider, signed with `X-Hub-Signature-256`",
+        "Receive notifications of the provider",
+    )
+    .about(
+        "The body must be signed in `X-Hub-Signature-256`; a wrong signature is 401. 200 once all \
+         items are stored. Repeated items are recognised for eight days.",
     )
     .access(Access::Signed)
     .raw_body(request::<Notified>)

@@ -31,73 +31,77 @@ pub const MAX_METADATA_BYTES: usize = 4 * 1024;
 /// Most labels of a workspace, and of a chat.
 pub const MAX_LABELS: usize = 100;
 
-/// A conversation to be started with a template.
+/// The request to start a conversation by sending a template. Unknown fields are refused.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct NewConversation {
-    /// A published agent that answers on the channel.
+    /// Id of a published chat agent that a business number is bound to.
     #[schemars(length(min = 1, max = 200))]
     pub agent_id: String,
-    /// An international number, or a customer's id on the channel.
+    /// The recipient: an international number, or a customer's id on the channel.
     #[schemars(length(min = 1, max = 200))]
     pub to: String,
-    /// An approved template.
+    /// The approved template that is sent, by `id` or by `name` and `language`.
     pub template: TemplateUse,
-    /// The number that the agent answers on, as a number or as the provider's id of it.
+    /// The agent's business number, or the provider's id of it; another number is 409
+    /// `agent_number_mismatch`.
     #[schemars(length(min = 1, max = 64))]
     pub from: Option<String>,
-    /// Values for the agent's flow.
+    /// Values for the agent's flow: name to text, number or boolean.
     #[serde(default)]
     #[schemars(extend("maxProperties" = domain::nudge::MAX_VARIABLES, "x-maxBytes" = 2 * domain::nudge::MAX_VARIABLES_BYTES))]
     #[schemars(extend("x-refusedAs" = "invalid_variables"))]
     pub variables: Map<String, Value>,
-    /// Who is written to.
+    /// Name and reference, which are stored where the contact has none.
     pub contact: Option<ConversationContact>,
-    /// Kept on the conversation; the agent never reads it.
+    /// Your own data: up to 20 keys of text, number, boolean or null, 4 KB as JSON. Returned with the
+    /// conversation and its events; the agent never sees it.
     #[serde(default)]
     #[schemars(extend("maxProperties" = variables::MAX_KEYS, "x-maxBytes" = MAX_METADATA_BYTES))]
     pub metadata: Map<String, Value>,
-    /// The person's agreement to marketing.
+    /// The contact's consent to marketing, which is recorded with the message.
     pub opt_in: Option<ConversationOptIn>,
-    /// What happens when a conversation with this person is open on the number.
+    /// What to do when the contact has an open conversation on the number.
     #[schemars(with = "OnActiveSession", extend("default" = "reject"))]
     pub on_active_session: String,
-    /// What was said elsewhere, oldest first; for the agent to know, not sent to the customer.
+    /// Earlier messages from elsewhere, oldest first, as context for the agent; never sent to the customer.
+    /// At most 256 KB of text in all.
     #[serde(default)]
     #[schemars(length(max = MAX_PRIOR), extend("x-maxBytes" = 2 * MAX_PRIOR_BYTES))]
     pub prior_messages: Vec<PriorMessage>,
-    /// A note for the agent only.
+    /// A note for the agent; never sent to the customer.
     #[schemars(length(max = MAX_NOTE))]
     pub handover_note: Option<String>,
 }
 
-/// Who is written to.
+/// Details of the contact.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct ConversationContact {
-    /// The person's name; a contact that has one keeps it.
+    /// The contact's name; ignored if the contact has one.
     #[schemars(length(min = 1, max = 200))]
     pub name: Option<String>,
-    /// Your own id of the person; stored on a contact that has none.
+    /// Your own id of the contact; ignored if the contact has one or another contact has it.
     #[schemars(length(min = 1, max = 120))]
     pub external_ref: Option<String>,
 }
 
-/// A recorded agreement to marketing; like the rest of this body it takes no unknown field.
+/// A recorded consent to marketing. Unknown fields are refused.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct ConversationOptIn {
-    /// How it was given.
+    /// How the consent was given, such as `web_form`.
     #[schemars(length(min = 1, max = 120))]
     pub source: String,
-    /// When; not in the future.
+    /// When the consent was given; not in the future.
     pub captured_at: Timestamp,
 }
 
-/// What happens when a conversation is open already.
+/// What to do when a conversation is open: `reject` (409 `active_session_exists`) or `send_in_session` (the
+/// template is sent into it).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnActiveSession {
@@ -112,22 +116,22 @@ pub enum OnActiveSession {
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct PriorMessage {
-    /// Who wrote it.
+    /// Who wrote the message: `customer`, `agent` (a person of the business) or `bot`.
     pub role: PriorRole,
-    /// Its words.
+    /// The words of the message.
     #[schemars(length(min = 1, max = MAX_PRIOR_TEXT))]
     pub text: String,
-    /// Name of the person who wrote as `agent`.
+    /// Name of the person who wrote it, for the role `agent`.
     #[schemars(length(min = 1, max = MAX_AGENT_NAME))]
     pub agent_name: Option<String>,
-    /// When it was sent.
+    /// When the message was sent; absent if unknown.
     pub sent_at: Option<Timestamp>,
-    /// The channel's id of it; each counts once.
+    /// The channel's id of the message; a second message with the same id is ignored.
     #[schemars(length(min = 1, max = 512))]
     pub provider_message_id: Option<String>,
 }
 
-/// Who wrote a message from before.
+/// Who wrote a message from before the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PriorRole {
@@ -145,33 +149,33 @@ pub enum PriorRole {
 pub struct StartedConversation {
     /// False with a test key: nothing was sent or stored.
     pub livemode: bool,
-    /// The conversation.
+    /// Id of the conversation, `chatsess_…`.
     pub chat_id: Id<ids::Chat>,
-    /// All messages between the number and the customer.
+    /// Id of the thread: all messages between this number and this contact.
     pub thread_id: Id<ids::ChannelThread>,
-    /// The person.
+    /// Id of the contact, `con_…`.
     pub contact_id: Id<ids::Contact>,
-    /// Whether the template went into a conversation that was open.
+    /// True if the template was sent into an open conversation.
     pub sent_in_session: bool,
-    /// What the conversation keeps.
+    /// The `metadata` of the conversation.
     pub metadata: Map<String, Value>,
-    /// The template's message.
+    /// The message that carries the template.
     pub message: StartedMessage,
 }
 
-/// The message that started a conversation.
+/// The message that starts a conversation.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StartedMessage {
-    /// Its id.
+    /// Id of the message, `camsg_…`.
     pub id: String,
-    /// The channel's id of it; null while it waits to be sent.
+    /// The provider's id of the message; null while it is queued.
     pub provider_message_id: Option<String>,
-    /// Where it stands.
+    /// `sent`, or `queued` while it waits for the pace of its number.
     pub status: domain::channel::message::MessageStatus,
 }
 
-/// Whether a conversation is open.
+/// Whether a conversation is open: `active` or `ended`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConversationStatus {
@@ -181,51 +185,51 @@ pub enum ConversationStatus {
     Ended,
 }
 
-/// A conversation.
+/// A conversation on the messaging channel.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Conversation {
-    /// Its id.
+    /// Id of the conversation, `chatsess_…`.
     pub id: Id<ids::Chat>,
-    /// The agent.
+    /// Id of the agent, `agt_…`.
     pub agent_id: Id<ids::Agent>,
-    /// The person.
+    /// Id of the contact, `con_…`.
     pub contact_id: Id<ids::Contact>,
-    /// Your own id of the person.
+    /// Your own id of the contact; null without one.
     pub external_ref: Option<String>,
-    /// Who writes; its fields are null once the person is erased.
+    /// The customer; all fields are null once the contact is erased.
     pub customer: ConversationCustomer,
-    /// The business number.
+    /// The business number of the conversation.
     pub business: ConversationBusiness,
-    /// Whether it is open.
+    /// `active` while the conversation is open, then `ended`.
     pub status: ConversationStatus,
-    /// Why it ended.
+    /// Why it ended; null while it is open.
     pub end_cause: Option<EndCause>,
-    /// How it began.
+    /// How the conversation began.
     pub origin: Origin,
-    /// How many messages it has.
+    /// Number of messages in the conversation.
     pub message_count: i64,
-    /// False: a test key stores no conversation.
+    /// Always false: a test key stores no conversation.
     pub is_test: bool,
-    /// When it began.
+    /// When the conversation began.
     pub started_at: Timestamp,
-    /// When it ended.
+    /// When the conversation ended; null while it is open.
     pub ended_at: Option<Timestamp>,
-    /// What came of it.
+    /// Disposition of the conversation and the column of the contact's card.
     pub outcome: ConversationOutcome,
-    /// Labels that the team put on it.
+    /// Labels that the team has set.
     pub labels: Vec<ChatLabel>,
-    /// The teammate who has it.
+    /// Id of the teammate who handles the conversation; null if none does.
     pub assigned_to: Option<Id<ids::User>>,
-    /// The ad or post that started it.
+    /// The ad or post that the customer came from, in the provider's own form; null without one.
     #[schemars(with = "Option<Map<String, Value>>")]
     pub ad_referral: Option<Value>,
-    /// What was given when it was started.
+    /// The `metadata` of the request that started it; empty for conversations that began otherwise.
     pub metadata: Map<String, Value>,
-    /// With `include=messages`: what was written, oldest first.
+    /// The messages, oldest first; only with `include=messages`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<ConversationMessage>>,
-    /// With `include=analysis`: what was read out of it; null until that is done.
+    /// Result of the analysis; only with `include=analysis`, null until it is done.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-nullable" = true))]
     pub analysis: Option<Option<ConversationAnalysis>>,
@@ -234,25 +238,24 @@ pub struct Conversation {
 /// A conversation that was ended.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EndedConversation {
-    /// Its final state.
+    /// The conversation in its final state.
     #[serde(flatten)]
     pub conversation: Conversation,
-    /// False with a test key: the conversation stays open, and this is the form of the answer, with nothing of what the
-    /// live conversation holds.
+    /// False with a test key: nothing was changed, and the answer has no data of the live conversation.
     pub livemode: bool,
 }
 
-/// The customer of a conversation.
+/// The customer of a conversation, as the channel reports them.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationCustomer {
-    /// The number; null for a customer who hides it.
+    /// The customer's number, E.164; null for a customer who hides it.
     pub phone: Option<String>,
-    /// The name.
+    /// The customer's name; null if it is unknown.
     pub name: Option<String>,
-    /// The id on the channel.
+    /// The customer's id on the channel; null if the channel reports none.
     pub user_id: Option<String>,
-    /// The name on the channel.
+    /// The customer's username on the channel; null without one.
     pub username: Option<String>,
 }
 
@@ -260,91 +263,91 @@ pub struct ConversationCustomer {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationBusiness {
-    /// The number.
+    /// The business number, E.164.
     pub phone: String,
-    /// The provider's id of it.
+    /// The provider's id of the number.
     pub phone_number_id: String,
 }
 
-/// What came of a conversation.
+/// The result of a conversation.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationOutcome {
-    /// The disposition.
+    /// The agent's disposition as a key; null until it is known.
     pub disposition: Option<String>,
-    /// The column in which the person stands: on the campaign's board where the conversation began with a campaign,
-    /// otherwise on the agent's.
+    /// Key of the column of the contact's card, on the campaign's board if a campaign began the conversation,
+    /// otherwise on the agent's; null without a card.
     pub board_column: Option<String>,
 }
 
-/// A label.
+/// A label of conversations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChatLabel {
-    /// Its id.
+    /// Id of the label.
     pub id: Id<ids::ChatLabel>,
-    /// What it says.
+    /// The text of the label.
     pub name: String,
-    /// Its colour.
+    /// Colour of the label: `#` and six hexadecimal digits.
     pub color: String,
 }
 
-/// A message of a conversation.
+/// A message of a conversation and its author.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationMessage {
-    /// Who wrote it.
+    /// Who wrote it: `user` (the customer), `agent`, or `human` (the team).
     pub role: Role,
-    /// Its words.
+    /// The words of the message; files and other content are named in brackets.
     pub text: String,
-    /// The person of the team who wrote it, where a helpdesk named one.
+    /// Name of the person of the team who wrote it; null where none was given.
     pub agent_name: Option<String>,
-    /// When.
+    /// When the message was written.
     pub timestamp: Timestamp,
-    /// Stands there, as `true`, when the channel did not deliver it: nobody got these words.
+    /// `true` if the channel did not deliver the message; absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
 }
 
-/// What was read out of a conversation.
+/// What the analysis of a conversation found.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationAnalysis {
-    /// What it was about.
+    /// Summary of the conversation, at most 4,000 characters; null without one.
     pub summary: Option<String>,
-    /// What was captured.
+    /// Captured and extracted values by key; null without any.
     #[schemars(with = "Option<Map<String, Value>>")]
     pub extracted: Option<Value>,
-    /// The disposition.
+    /// The disposition as a key; null without one.
     pub disposition: Option<String>,
 }
 
-/// A helpdesk takes a conversation over.
+/// A takeover of a conversation by a helpdesk.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationTakeover {
-    /// Who goes on.
+    /// Name of the person who answers from now on.
     #[schemars(length(max = MAX_AGENT_NAME))]
     pub agent_name: Option<String>,
-    /// Why, for the event.
+    /// Reason of the takeover; sent with the event `chat.taken_over`.
     #[schemars(length(max = MAX_NOTE))]
     pub note: Option<String>,
 }
 
-/// A conversation that was taken over.
+/// A conversation that a helpdesk has taken over.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TakenOverConversation {
-    /// The conversation.
+    /// Id of the conversation, `chatsess_…`.
     pub id: Id<ids::Chat>,
-    /// Who answers now.
+    /// Always `taken_over`: the helpdesk answers, the agent does not.
     pub status: TakenOver,
-    /// Whether it had been taken over before.
+    /// True if a helpdesk had it before this request.
     pub already_taken_over: bool,
-    /// False with a test key: nothing changed.
+    /// False with a test key: nothing was changed.
     pub livemode: bool,
 }
 
-/// The helpdesk answers.
+/// The helpdesk answers: always `taken_over`.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TakenOver {
@@ -352,48 +355,50 @@ pub enum TakenOver {
     TakenOver,
 }
 
-/// A helpdesk gives a conversation back.
+/// A handback of a conversation to its agent.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationHandback {
-    /// What the team wrote to the customer meanwhile, oldest first; added to the history.
+    /// What the team wrote to the customer meanwhile, oldest first; added to the history. At most 256 KB of
+    /// text in all.
     #[serde(default)]
     #[schemars(length(max = MAX_PRIOR), extend("x-maxBytes" = 2 * MAX_PRIOR_BYTES))]
     pub messages: Vec<TeamMessage>,
-    /// A note for the agent only.
+    /// A note for the agent; never sent to the customer.
     #[schemars(length(max = MAX_NOTE))]
     pub note: Option<String>,
 }
 
-/// What the team wrote.
+/// A message that the team wrote.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamMessage {
-    /// Its words.
+    /// The words of the message.
     #[schemars(length(min = 1, max = MAX_PRIOR_BYTES))]
     pub text: String,
-    /// Who wrote it.
+    /// Name of the person who wrote it.
     #[schemars(length(max = MAX_AGENT_NAME))]
     pub agent_name: Option<String>,
-    /// When.
+    /// When it was sent; a time before the conversation or in the future is moved into that range. Absent:
+    /// now.
     pub sent_at: Option<Timestamp>,
 }
 
-/// A conversation that was given back.
+/// A conversation that its agent answers again.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HandedBackConversation {
-    /// The conversation.
+    /// Id of the conversation, `chatsess_…`.
     pub id: Id<ids::Chat>,
-    /// Who answers now.
+    /// Always `with_agent`: the agent answers.
     pub status: WithAgent,
-    /// Whether the agent had it.
+    /// True if the agent had it before this request.
     pub already_with_agent: bool,
-    /// False with a test key: nothing changed.
+    /// False with a test key: nothing was changed.
     pub livemode: bool,
 }
 
-/// The agent answers.
+/// The agent answers: always `with_agent`.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WithAgent {
@@ -401,14 +406,14 @@ pub enum WithAgent {
     WithAgent,
 }
 
-/// To whom a conversation is given; exactly one of the two.
+/// The teammate who gets a conversation: exactly one of `userId` and `email`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationAssignment {
-    /// A teammate.
+    /// Id of a teammate who can reply, `usr_…`.
     #[schemars(length(min = 1, max = 64))]
     pub user_id: Option<String>,
-    /// A teammate's e-mail address.
+    /// E-mail address of a teammate who can reply.
     #[schemars(length(min = 1, max = 254))]
     pub email: Option<String>,
 }
@@ -417,40 +422,40 @@ pub struct ConversationAssignment {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AssignedConversation {
-    /// The conversation.
+    /// Id of the conversation, `chatsess_…`.
     pub id: Id<ids::Chat>,
-    /// The teammate.
+    /// Id of the teammate who handles it now.
     pub assigned_to: Id<ids::User>,
 }
 
-/// A teammate who can reply.
+/// A teammate who can reply to customers.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Assignee {
-    /// The teammate.
+    /// Id of the teammate, `usr_…`.
     pub user_id: Id<ids::User>,
-    /// The name.
+    /// The name of the teammate.
     pub name: String,
-    /// The e-mail address.
+    /// The teammate's e-mail address.
     pub email: String,
 }
 
-/// A label to be made.
+/// The request to create a label.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct NewChatLabel {
-    /// What it says.
+    /// The text of the label; unique in the workspace.
     #[schemars(length(min = 1, max = 40))]
     pub name: String,
-    /// Its colour: `#` and six hexadecimal digits.
+    /// Colour of the label: `#` and six hexadecimal digits.
     #[schemars(length(min = 7, max = 7))]
     pub color: String,
 }
 
-/// The labels of a chat.
+/// The labels that replace those of a chat.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatLabels {
-    /// Those that it has from now on.
+    /// Ids of all labels that the chat has from now on; empty removes all.
     #[schemars(length(max = MAX_LABELS), inner(length(min = 1, max = 64)))]
     pub label_ids: Vec<String>,
 }
@@ -470,23 +475,35 @@ fn list_query() -> Vec<Field> {
     let causes: Vec<&'static str> = EndCause::ALL.iter().map(|cause| cause.as_str()).collect();
     let origins: Vec<&'static str> = Origin::ALL.iter().map(|origin| origin.as_str()).collect();
     vec![
-        may("agentId", text_of(1, 64).doc("Only those of this agent")),
-        may("phoneNumberId", text_of(1, 64).doc("Only those on this business number")),
-        may("contactId", text_of(1, 64).doc("Only those with this person")),
-        may("customer", text_of(1, 200).doc("Only those with this number or id on the channel")),
-        may("status", choice(&["active", "ended"]).doc("Only open ones, or only ended ones")),
-        may("endCause", choice(&causes).doc("Only those that ended so")),
-        may("origin", choice(&origins).doc("Only those that began so")),
-        may("startedAfter", time().doc("Only those that began at this moment or later")),
-        may("startedBefore", time().doc("Only those that began before this moment")),
-        may("includeTest", choice(&["true", "false"]).doc("Test chats, too; by default they are left out")),
+        may("agentId", text_of(1, 64).doc("Only conversations of this agent.")),
+        may(
+            "phoneNumberId",
+            text_of(1, 64).doc("Only conversations on this business number, by the provider's id of it."),
+        ),
+        may("contactId", text_of(1, 64).doc("Only conversations with this contact.")),
+        may(
+            "customer",
+            text_of(1, 200).doc("Only conversations with the customer of this number or id on the channel."),
+        ),
+        may("status", choice(&["active", "ended"]).doc("Only open (`active`) or only ended conversations.")),
+        may("endCause", choice(&causes).doc("Only conversations with this end cause.")),
+        may("origin", choice(&origins).doc("Only conversations with this origin.")),
+        may("startedAfter", time().doc("Only conversations that began at or after this time.")),
+        may("startedBefore", time().doc("Only conversations that began before this time.")),
+        may(
+            "includeTest",
+            choice(&["true", "false"]).doc("Without effect: a test key stores no conversation."),
+        ),
         limit(100),
         cursor(),
     ]
 }
 
 fn get_query() -> Vec<Field> {
-    vec![may("include", text_of(1, 100).doc("`messages`, `analysis`, or both with a comma between them"))]
+    vec![may(
+        "include",
+        text_of(1, 100).doc("Parts to add: `messages`, `analysis`, or both separated by a comma."),
+    )]
 }
 
 const fn row(
@@ -507,6 +524,11 @@ pub const OPERATIONS: &[Operation] = &[
         "Messaging channel",
         "Start a conversation with an agent by sending a template",
     )
+    .about(
+        "Waits for the provider's answer. 201 for a new conversation, 200 if the template was sent \
+         into an open one. 503 `provider_unavailable`: it may still arrive and is never sent again. \
+         A refusal before the provider was asked stores nothing.",
+    )
     .scope(CHATAPP_WRITE)
     .rate(RateClass::ChannelMessages)
     .idempotent(Idempotency::Optional)
@@ -518,7 +540,7 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/chatapp/conversations",
         "listConversations",
         "Messaging channel",
-        "Conversations, newest first",
+        "Conversations on the messaging channel, newest first",
     )
     .scope(CHATAPP_READ)
     .query(list_query)
@@ -528,7 +550,7 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/chatapp/conversations/{id}",
         "getConversation",
         "Messaging channel",
-        "One conversation",
+        "One conversation on the messaging channel",
     )
     .scope(CHATAPP_READ)
     .query(get_query)
@@ -538,8 +560,9 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/chatapp/conversations/{id}/end",
         "endConversation",
         "Messaging channel",
-        "End a conversation; a repeat changes nothing",
+        "End a conversation",
     )
+    .about("A repeat changes nothing. With a test key nothing changes.")
     .scope(CHATAPP_WRITE)
     .answers(&[(200, Some(data::<EndedConversation>))]),
     operation(
@@ -547,7 +570,11 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/chatapp/conversations/{id}/takeover",
         "takeConversationOver",
         "Messaging channel",
-        "Have your helpdesk answer instead of the agent",
+        "Take a conversation over: your helpdesk answers instead of the agent",
+    )
+    .about(
+        "A reply that is being written is dropped. A repeat changes nothing. 409 `held_by_teammate` \
+         if a teammate handles it in the inbox.",
     )
     .scope(CHATAPP_WRITE)
     .rate(RateClass::HandOvers)
@@ -559,7 +586,11 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/chatapp/conversations/{id}/handback",
         "handConversationBack",
         "Messaging channel",
-        "Give a conversation back to its agent",
+        "Hand a conversation back to its agent",
+    )
+    .about(
+        "A repeat changes nothing. 409 with the code of the reason if the agent cannot take it now; \
+         it then stays with people.",
     )
     .scope(CHATAPP_WRITE)
     .rate(RateClass::HandOvers)
@@ -580,7 +611,7 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/chatapp/conversations/{id}/assign",
         "assignConversation",
         "Messaging channel",
-        "Give a conversation to a teammate",
+        "Assign a conversation to a teammate",
     )
     .scope(CHATAPP_WRITE)
     .rate(RateClass::HandOvers)
@@ -588,12 +619,19 @@ pub const OPERATIONS: &[Operation] = &[
     .body(request::<ConversationAssignment>)
     .answers(&[(200, Some(data::<AssignedConversation>))])
     .errors(&[codes::ASSIGNEE_NOT_ALLOWED, codes::CONVERSATION_ENDED, codes::HELD_BY_HELPDESK]),
-    operation(GET, "/v1/chatapp/assignees", "listAssignees", "Messaging channel", "Teammates who can reply")
-        .scope(CHATAPP_READ)
-        .answers(&[(200, Some(list::<Assignee>))]),
-    row(GET, "/operator/v1/workspaces/{ws}/chat-labels", "listChatLabels", "Labels for chats")
+    operation(
+        GET,
+        "/v1/chatapp/assignees",
+        "listAssignees",
+        "Messaging channel",
+        "Teammates who can reply to customers",
+    )
+    .scope(CHATAPP_READ)
+    .answers(&[(200, Some(list::<Assignee>))]),
+    row(GET, "/operator/v1/workspaces/{ws}/chat-labels", "listChatLabels", "All labels of a workspace")
         .answers(&[(200, Some(list::<ChatLabel>))]),
-    row(POST, "/operator/v1/workspaces/{ws}/chat-labels", "createChatLabel", "Make a label for chats")
+    row(POST, "/operator/v1/workspaces/{ws}/chat-labels", "createChatLabel", "Create a label for chats")
+        .about("409 `conflict` at 100 labels, or if the name exists.")
         .body(request::<NewChatLabel>)
         .answers(&[(201, Some(data::<ChatLabel>))])
         .errors(&[codes::CONFLICT]),
@@ -601,14 +639,14 @@ pub const OPERATIONS: &[Operation] = &[
         DELETE,
         "/operator/v1/workspaces/{ws}/chat-labels/{id}",
         "deleteChatLabel",
-        "Remove a label, from all chats, too",
+        "Delete a label and remove it from all chats",
     )
     .answers(&[(200, Some(data::<Deleted>))]),
     row(
         PUT,
         "/operator/v1/workspaces/{ws}/chats/{id}/labels",
         "setChatLabels",
-        "Give a chat these labels and no others",
+        "Replace the labels of a chat",
     )
     .body(request::<ChatLabels>)
     .answers(&[(200, Some(list::<ChatLabel>))]),

@@ -19,116 +19,118 @@ use crate::scopes::{CHATAPP_READ, CHATAPP_WRITE};
 /// Templates of one workspace.
 pub const MAX_TEMPLATES: i64 = 6_000;
 
-/// A part of a template in the channel's own form, such as `{type: BODY, text, example}`.
+/// A component of a template in the channel's own form, such as `{type: BODY, text, example}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("maxProperties" = 50))]
 pub struct TemplateComponent(pub Map<String, Value>);
 
-/// A template.
+/// A message template of the messaging channel.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChannelTemplate {
-    /// Its id; `TEST_…` for what a test key would have made.
+    /// Id of the template, `tpl_…`; `TEST_…` in an answer to a test key, which stores nothing.
     pub id: String,
-    /// Its name.
+    /// The name of the template; unique together with its language.
     pub name: String,
-    /// Its language.
+    /// Language of the template, such as `en` or `en_US`.
     pub language: String,
-    /// What it is for; the provider may change it.
+    /// Category of the template; the provider may change it.
     pub category: Category,
-    /// The category that it is about to get.
+    /// The category that the provider will give it; null if none is pending.
     pub pending_category: Option<Category>,
-    /// Whether it can be sent.
+    /// Status at the provider; only an `APPROVED` template can be sent.
     pub status: TemplateStatus,
-    /// Its parts, in the channel's own form.
+    /// The components, in the channel's own form; empty until they were read from the provider.
     pub components: Vec<TemplateComponent>,
-    /// `GREEN`, `YELLOW`, `RED` or `UNKNOWN`; null before it is rated.
+    /// The provider's quality rating: `GREEN`, `YELLOW`, `RED` or `UNKNOWN`; null before the first rating.
     pub quality_score: Option<String>,
-    /// Why it was rejected, in the provider's word.
+    /// The provider's word for why it was rejected; null if it was not.
     pub rejected_reason: Option<String>,
-    /// When it became known here.
+    /// When the template was first known here.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the template last changed.
     pub updated_at: Timestamp,
 }
 
-/// A template to be handed in.
+/// The request to create a template, which the provider then reviews.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewChannelTemplate {
-    /// Its name: a-z, 0-9 and `_`.
+    /// Name of the template: a-z, 0-9 and `_`; unique together with its language.
     #[schemars(length(min = 1, max = MAX_NAME))]
     pub name: String,
-    /// Its language: `en`, `en_US`.
+    /// Language of the template, such as `en` or `en_US`.
     #[schemars(length(min = 2, max = 20))]
     pub language: String,
-    /// What it is for.
+    /// Category of the template; the provider may change it.
     pub category: Category,
-    /// Its parts, in the channel's own form.
+    /// The components in the channel's own form: one of each type, a `BODY` among them; 64 KB as JSON.
     #[schemars(length(min = 1, max = MAX_COMPONENTS), extend("x-maxBytes" = MAX_BYTES))]
     pub components: Vec<TemplateComponent>,
 }
 
-/// What is to change of a template.
+/// A change of a template, which the provider then reviews again. Exactly what is given changes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChannelTemplateChange {
-    /// All of its parts.
+    /// All components of the template; they replace the current ones.
     #[schemars(length(min = 1, max = MAX_COMPONENTS), extend("x-maxBytes" = MAX_BYTES))]
     pub components: Option<Vec<TemplateComponent>>,
-    /// Another category; not possible once it is approved.
+    /// Another category; not possible for an approved template.
     pub category: Option<Category>,
 }
 
-/// What a look at the provider's list changed.
+/// What the provider's list of templates changed here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct SyncedTemplates {
-    /// Templates that were new.
+    /// Number of templates that are new.
     pub added: i64,
-    /// Templates that had changed.
+    /// Number of templates that changed.
     pub updated: i64,
-    /// Templates that are gone.
+    /// Number of templates that the provider does not have any more.
     pub removed: i64,
 }
 
-/// A sample that was uploaded.
+/// An uploaded sample of a template's header.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HeaderSample {
-    /// What a template's header names in `example.header_handle`.
+    /// The handle of the sample, for `example.header_handle` of a header component.
     pub handle: String,
 }
 
 /// A template with its values, as requests that send one name it: by `id`, or by `name` and `language`.
 // Where a conversation is started, its schema refuses unknown fields (`Schema::strict`).
+/// A template with its values: either `id`, or `name` and `language`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 pub struct TemplateUse {
-    /// Its id.
+    /// Id of the template, `tpl_…`; not together with `name` and `language`.
     #[schemars(length(min = 1, max = 64))]
     pub id: Option<String>,
-    /// Its name.
+    /// Name of the template; needs `language`.
     #[schemars(length(min = 1, max = MAX_NAME))]
     pub name: Option<String>,
-    /// Its language.
+    /// Language of the template; needs `name`.
     #[schemars(length(min = 2, max = 20))]
     pub language: Option<String>,
-    /// Its values.
+    /// Values of the template's placeholders.
     pub params: Option<TemplateParams>,
 }
 
-/// The values of a template.
+/// Values of a template's placeholders.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 pub struct TemplateParams {
-    /// An object for variables with names, a list for variables with numbers.
+    /// Values of the body: an object for named placeholders, a list for numbered ones.
     #[schemars(with = "Option<BodyParams>")]
     pub body: Option<Value>,
-    /// The value of the header.
+    /// Value of the header; absent for a header without a placeholder.
     pub header: Option<HeaderParam>,
-    /// Values of buttons.
+    /// Values of buttons whose address, payload or code is variable.
     #[schemars(length(max = MAX_BUTTONS), extend("default" = []))]
     #[serde(default)]
     pub buttons: Vec<ButtonParam>,
-    /// The parts themselves in the channel's own form, for cards, catalogues and forms; passed on as they are.
+    /// The components in the channel's own form, in place of all other values; passed on unchanged, for
+    /// cards, catalogues and forms.
     #[schemars(length(max = MAX_COMPONENTS), extend("x-maxBytes" = MAX_BYTES))]
     pub components: Option<Vec<TemplateComponent>>,
 }
@@ -145,19 +147,19 @@ enum BodyParams {
     ),
 }
 
-/// The value of a template's header.
+/// Value of a template's header.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 pub struct HeaderParam {
-    /// What the header is.
+    /// Kind of header: `text`, `image`, `video` or `document`.
     #[schemars(with = "HeaderKind")]
     pub r#type: String,
-    /// The text of its variable.
+    /// For `text`: the value of its placeholder.
     #[schemars(length(max = 1_024))]
     pub text: Option<String>,
-    /// The https:// address of its file.
+    /// For a file: its public https:// address.
     #[schemars(length(max = 2_000))]
     pub url: Option<String>,
-    /// The name of a document.
+    /// For `document`: the file name that the customer sees.
     #[schemars(length(max = 240))]
     pub filename: Option<String>,
 }
@@ -167,19 +169,19 @@ pub struct HeaderParam {
 #[allow(dead_code, reason = "only its schema is used")]
 struct HeaderKind(String);
 
-/// The value of a template's button.
+/// Value of a template's button.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 pub struct ButtonParam {
-    /// Its place among the buttons, from 0.
+    /// Index of the button in the template, from 0.
     #[schemars(range(min = 0, max = 9))]
     pub index: i64,
-    /// The end of its address.
+    /// For a link: the variable end of the address.
     #[schemars(length(max = 2_000))]
     pub text: Option<String>,
-    /// What a tap brings back.
+    /// For a quick reply: your own text, returned when it is tapped.
     #[schemars(length(max = 256))]
     pub payload: Option<String>,
-    /// The code that it copies.
+    /// For a code button: the code that it copies.
     #[schemars(length(max = 100))]
     pub code: Option<String>,
 }
@@ -213,8 +215,8 @@ impl From<TemplateParams> for Params {
 fn list_query() -> Vec<Field> {
     let statuses: Vec<&'static str> = TemplateStatus::ALL.iter().map(|status| status.as_str()).collect();
     vec![
-        may("name", text_of(1, MAX_NAME).doc("Templates of this name only.")),
-        may("status", choice(&statuses).doc("Templates with this status only.")),
+        may("name", text_of(1, MAX_NAME).doc("Only templates with this name.")),
+        may("status", choice(&statuses).doc("Only templates with this status.")),
         limit(100),
         cursor(),
     ]
@@ -226,11 +228,15 @@ const ONE: &str = "/v1/chatapp/templates/{id}";
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    operation(GET, PATH, "listChannelTemplates", TAG, "Templates, newest first")
+    operation(GET, PATH, "listChannelTemplates", TAG, "Message templates, newest first")
         .scope(CHATAPP_READ)
         .query(list_query)
         .answers(&[(200, Some(page::<ChannelTemplate>))]),
-    operation(POST, PATH, "createChannelTemplate", TAG, "Hand a template in")
+    operation(POST, PATH, "createChannelTemplate", TAG, "Create a message template")
+        .about(
+            "The provider reviews it: `status` is `PENDING` until then. A name and language exist once \
+             (409 `conflict`). With a test key nothing is stored.",
+        )
         .scope(CHATAPP_WRITE)
         .body(request::<NewChannelTemplate>)
         .answers(&[(201, Some(data::<ChannelTemplate>))])
@@ -240,8 +246,9 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/chatapp/templates/sync",
         "syncChannelTemplates",
         TAG,
-        "Read the provider's list of templates",
+        "Update all templates from the provider's list",
     )
+    .about("Templates that the provider does not have any more are removed.")
     .scope(CHATAPP_WRITE)
     .answers(&[(200, Some(data::<SyncedTemplates>))])
     .errors(WRITE_ERRORS),
@@ -250,27 +257,24 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/chatapp/templates/header-sample",
         "uploadHeaderSample",
         TAG,
-        "Upload a sample for a template's header (jpeg, png, mp4, pdf)",
+        "Upload a sample for a template's header",
     )
+    .about("JPEG, PNG, MP4 or PDF of at most 16 MB. The connection needs an `appId`.")
     .scope(CHATAPP_WRITE)
     .upload()
     .answers(&[(200, Some(data::<HeaderSample>))])
     .errors(WRITE_ERRORS),
-    operation(GET, ONE, "getChannelTemplate", TAG, "One template")
+    operation(GET, ONE, "getChannelTemplate", TAG, "One message template")
         .scope(CHATAPP_READ)
         .answers(&[(200, Some(data::<ChannelTemplate>))]),
-    operation(
-        PATCH,
-        ONE,
-        "updateChannelTemplate",
-        TAG,
-        "Change a template, which the provider then looks at anew",
-    )
-    .scope(CHATAPP_WRITE)
-    .body(request::<ChannelTemplateChange>)
-    .answers(&[(200, Some(data::<ChannelTemplate>))])
-    .errors(WRITE_ERRORS),
-    operation(DELETE, ONE, "deleteChannelTemplate", TAG, "Delete a template in its language")
+    operation(PATCH, ONE, "updateChannelTemplate", TAG, "Change a message template")
+        .about("The provider reviews it again: `status` is `PENDING` until then.")
+        .scope(CHATAPP_WRITE)
+        .body(request::<ChannelTemplateChange>)
+        .answers(&[(200, Some(data::<ChannelTemplate>))])
+        .errors(WRITE_ERRORS),
+    operation(DELETE, ONE, "deleteChannelTemplate", TAG, "Delete a message template in its language")
+        .about("Deletes it at the provider, too.")
         .scope(CHATAPP_WRITE)
         .answers(&[(200, Some(data::<Deleted>))])
         .errors(WRITE_ERRORS),

@@ -19,31 +19,31 @@ use crate::operation::{Access, Idempotency, Operation, RateClass, operation};
 use crate::schema::{Field, choice, cursor, data, limit, may, page, request};
 use crate::scopes::{CHAT_READ, CHAT_WRITE};
 
-/// A chat session to be opened.
+/// The request to open a chat session.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewChatSession {
-    /// A published chat agent.
+    /// Id of a published chat agent, `agt_…`.
     #[schemars(length(min = 1, max = 64))]
     pub agent_id: String,
 }
 
-/// A session that was opened.
+/// A chat session that was opened.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenedChatSession {
-    /// The session.
+    /// Id of the session, `chatsess_…`.
     pub session_id: Id<ids::Chat>,
-    /// The agent.
+    /// Id of the agent, `agt_…`.
     pub agent_id: Id<ids::Agent>,
     /// The agent's first message; null if its flow begins without one.
     pub reply: Option<String>,
 }
 
-/// What a teammate writes.
+/// A message that a teammate writes to the customer.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct NewTeammateMessage {
-    /// Its words.
+    /// The words of the message.
     #[schemars(length(min = 1, max = MAX_TEAM_TEXT))]
     pub text: String,
 }
@@ -51,31 +51,31 @@ pub struct NewTeammateMessage {
 /// A message of the customer.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct NewChatMessage {
-    /// Its words.
+    /// The words of the message, not blank.
     #[schemars(length(min = 1, max = MAX_TEXT))]
     pub text: String,
 }
 
-/// What a message is answered with.
+/// The agent's reply to a message.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatReply {
-    /// The agent's words. Null while a person has the session, or when the agent has nothing to say.
+    /// The agent's reply; null if the agent has nothing to say, and while a person handles the session.
     pub reply: Option<String>,
-    /// Whether the session is over.
+    /// True if the session is over.
     pub ended: bool,
-    /// Whether a person has the session, or is to have it: their messages appear in the session.
+    /// True if a person handles the session or is requested to; their messages appear in the session.
     pub handed_off: bool,
 }
 
-/// A message of a session.
+/// A message of a chat and its author.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ChatMessage {
-    /// Who wrote it.
+    /// Who wrote it: `user` (the customer), `agent`, or `human` (a teammate).
     pub role: Role,
-    /// Its words.
+    /// The words of the message.
     pub text: String,
-    /// Stands there, as `true`, when the messaging channel did not deliver it: nobody got these words.
+    /// `true` if the messaging channel did not deliver the message; absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
     /// The language in which the conversation goes on because of it; absent where it does not change.
@@ -84,23 +84,23 @@ pub struct ChatMessage {
     pub language: Option<String>,
 }
 
-/// A chat session.
+/// A chat session with its messages.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatSession {
-    /// Its id.
+    /// Id of the session, `chatsess_…`.
     pub id: Id<ids::Chat>,
-    /// The agent.
+    /// Id of the agent, `agt_…`.
     pub agent_id: Id<ids::Agent>,
-    /// Where it stands.
+    /// `ai` (the agent replies), `awaiting_human`, `human` (a teammate replies) or `ended`.
     pub state: State,
-    /// How many messages it has.
+    /// Number of messages in the session.
     pub message_count: i64,
-    /// When it was opened.
+    /// When the session was opened.
     pub created_at: Timestamp,
-    /// When it ended.
+    /// When the session ended; null while it is open.
     pub ended_at: Option<Timestamp>,
-    /// What was written, oldest first.
+    /// The messages, oldest first.
     pub messages: Vec<ChatMessage>,
 }
 
@@ -108,99 +108,100 @@ pub struct ChatSession {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InboxChat {
-    /// Its id.
+    /// Id of the chat, `chatsess_…`.
     pub id: Id<ids::Chat>,
-    /// The agent.
+    /// Id of the agent, `agt_…`.
     pub agent_id: Id<ids::Agent>,
-    /// What carries its words.
+    /// How the customer writes: `api`, `web` or `chatapp`.
     pub channel: Channel,
-    /// Where it stands.
+    /// `ai` (the agent replies), `awaiting_human`, `human` (a teammate replies) or `ended`.
     pub state: State,
-    /// Why it was handed to a person: a code; null when the agent asked for one.
+    /// Code of the reason why a person was requested; null if the agent asked for one, and without a
+    /// hand-off.
     pub handoff_reason: Option<String>,
-    /// When it was handed to a person.
+    /// When a person was requested; null without a hand-off.
     pub handoff_at: Option<Timestamp>,
-    /// The teammate who has it.
+    /// Id of the teammate who handles the chat; null if none does.
     pub user_id: Option<Id<ids::User>>,
-    /// How many messages it has.
+    /// Number of messages in the chat.
     pub message_count: i64,
-    /// Why it ended.
+    /// Why the chat ended; null while it is open.
     pub end_cause: Option<EndCause>,
-    /// When it was opened.
+    /// When the chat was opened.
     pub created_at: Timestamp,
     /// When the last message was written.
     pub last_message_at: Timestamp,
-    /// When it ended.
+    /// When the chat ended; null while it is open.
     pub ended_at: Option<Timestamp>,
 }
 
-/// A chat in the inbox, with its messages and what its analysis found.
+/// A chat in the inbox, with its messages and the result of its analysis.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InboxChatDetail {
-    /// What the list shows.
+    /// The fields that the list shows.
     #[serde(flatten)]
     pub chat: InboxChat,
-    /// What was written, oldest first.
+    /// The messages, oldest first.
     pub messages: Vec<ChatMessage>,
-    /// What it was about.
+    /// Summary of the chat; null until it is analysed.
     pub summary: Option<String>,
-    /// The disposition.
+    /// The disposition as a key; null until it is known.
     pub outcome: Option<String>,
-    /// How the customer felt.
+    /// Sentiment of the customer: `positive`, `neutral` or `negative`; null until it is known.
     pub sentiment: Option<String>,
-    /// What was captured.
+    /// Captured and extracted values by key; null without any.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     pub extracted: Option<Value>,
 }
 
-/// Who takes a chat over.
+/// The teammate who takes a chat over.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatTakeover {
-    /// A member of the workspace who may write: an owner, an admin or an editor.
+    /// Id of a member who may write: an owner, an admin or an editor of the workspace.
     #[schemars(with = "Id<ids::User>")]
     pub user_id: String,
 }
 
-/// When an agent takes new chats.
+/// The hours in which an agent accepts new chats.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct BusinessHours {
-    /// IANA name of a time zone.
+    /// IANA name of the time zone, such as `Asia/Kolkata`.
     #[schemars(length(min = 1, max = 64))]
     pub timezone: String,
-    /// Spans of the week. Outside of all of them new chats are refused.
+    /// Spans of the week. Outside of all of them new chats are refused; an empty list refuses all.
     #[schemars(length(max = MAX_SPANS))]
     pub hours: Vec<OpenHours>,
 }
 
-/// Hours of some days of the week.
+/// A span of hours on some days of the week.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct OpenHours {
-    /// Days of the week; Monday is 0.
+    /// Days of the week, 0 (Monday) to 6 (Sunday).
     #[schemars(length(min = 1, max = 7), inner(range(min = 0, max = 6)))]
     pub days: Vec<i64>,
-    /// HH:MM in the time zone.
+    /// Start of the span, `HH:MM` in the time zone.
     #[schemars(length(max = 5))]
     pub from: String,
-    /// HH:MM, up to 24:00; before `from`, it is on the next day.
+    /// End of the span, `HH:MM` up to `24:00`; before `from`, it is on the next day.
     #[schemars(length(max = 5))]
     pub to: String,
 }
 
-/// The hours of an agent.
+/// The business hours of an agent.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentHours {
-    /// The agent.
+    /// Id of the agent, `agt_…`.
     pub agent_id: Id<ids::Agent>,
-    /// Its hours; null when it takes chats at any time.
+    /// The business hours; null if the agent accepts chats at any time.
     pub business_hours: Option<BusinessHours>,
 }
 
 fn inbox_query() -> Vec<Field> {
     let states: Vec<&'static str> = State::ALL.iter().map(|state| state.as_str()).collect();
-    vec![may("state", choice(&states).doc("Only chats in this state")), limit(200), cursor()]
+    vec![may("state", choice(&states).doc("Only chats in this state.")), limit(200), cursor()]
 }
 
 const fn row(
@@ -214,27 +215,42 @@ const fn row(
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    operation(POST, "/v1/chat/sessions", "openChatSession", "Chat", "Open a chat with a published chat agent")
-        .scope(CHAT_WRITE)
-        .live_only()
-        .rate(RateClass::ChatSessions)
-        .body(request::<NewChatSession>)
-        .answers(&[(201, Some(data::<OpenedChatSession>))])
-        .errors(&[
-            INSUFFICIENT_BALANCE,
-            FEATURE_DISABLED,
-            CHAT_NOT_ENABLED,
-            AGENT_OFFLINE,
-            AGENT_UNAVAILABLE,
-            BRAIN_UNAVAILABLE,
-            REPLY_FAILED,
-        ]),
+    operation(
+        POST,
+        "/v1/chat/sessions",
+        "openChatSession",
+        "Chat",
+        "Open a chat session with a published chat agent",
+    )
+    .about(
+        "Its price is held and charged at the end if the customer wrote. 402 `insufficient_balance` \
+         if the wallet does not cover it.",
+    )
+    .scope(CHAT_WRITE)
+    .live_only()
+    .rate(RateClass::ChatSessions)
+    .body(request::<NewChatSession>)
+    .answers(&[(201, Some(data::<OpenedChatSession>))])
+    .errors(&[
+        INSUFFICIENT_BALANCE,
+        FEATURE_DISABLED,
+        CHAT_NOT_ENABLED,
+        AGENT_OFFLINE,
+        AGENT_UNAVAILABLE,
+        BRAIN_UNAVAILABLE,
+        REPLY_FAILED,
+    ]),
     operation(
         POST,
         "/v1/chat/sessions/{id}/messages",
         "sendChatMessage",
         "Chat",
-        "Send a message of the customer and wait for the reply; with `Accept: text/event-stream` it comes as it is written",
+        "Send a message of the customer and wait for the reply",
+    )
+    .about(
+        "With `Accept: text/event-stream` the reply is streamed. 409 `reply_in_progress` while the \
+         agent still replies to the previous message. After 502 `reply_failed` the message was \
+         taken back: send it again.",
     )
     .scope(CHAT_WRITE)
     .live_only()
@@ -243,7 +259,7 @@ pub const OPERATIONS: &[Operation] = &[
     .body(request::<NewChatMessage>)
     .answers(&[(200, Some(data::<ChatReply>))])
     .errors(&[FEATURE_DISABLED, REPLY_IN_PROGRESS, SESSION_ENDED, REPLY_FAILED]),
-    operation(GET, "/v1/chat/sessions/{id}", "getChatSession", "Chat", "A session with its messages")
+    operation(GET, "/v1/chat/sessions/{id}", "getChatSession", "Chat", "One chat session with its messages")
         .scope(CHAT_READ)
         .answers(&[(200, Some(data::<ChatSession>))]),
     operation(
@@ -251,21 +267,31 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/chat/sessions/{id}/end",
         "endChatSession",
         "Chat",
-        "End a session and bill it; a repeat changes nothing",
+        "End a chat session and charge it",
     )
+    .about("A repeat changes nothing.")
     .scope(CHAT_WRITE)
     .live_only()
     .answers(&[(200, Some(data::<ChatSession>))]),
     row(GET, "/operator/v1/workspaces/{ws}/chats", "listChats", "Chats of a workspace, newest first")
         .query(inbox_query)
         .answers(&[(200, Some(page::<InboxChat>))]),
-    row(GET, "/operator/v1/workspaces/{ws}/chats/{id}", "getChat", "A chat with its messages")
-        .answers(&[(200, Some(data::<InboxChatDetail>))]),
+    row(
+        GET,
+        "/operator/v1/workspaces/{ws}/chats/{id}",
+        "getChat",
+        "One chat with its messages and the result of its analysis",
+    )
+    .answers(&[(200, Some(data::<InboxChatDetail>))]),
     row(
         POST,
         "/operator/v1/workspaces/{ws}/chats/{id}/takeover",
         "takeChatOver",
-        "Have a teammate answer a chat instead of its agent",
+        "Let a teammate answer a chat instead of its agent",
+    )
+    .about(
+        "A reply that is being written is dropped. A repeat by the same teammate changes nothing; \
+         409 `conflict` while another one has it.",
     )
     .body(request::<ChatTakeover>)
     .answers(&[(200, Some(data::<InboxChat>))])
@@ -274,8 +300,9 @@ pub const OPERATIONS: &[Operation] = &[
         POST,
         "/operator/v1/workspaces/{ws}/chats/{id}/messages",
         "writeChatMessage",
-        "Write as the teammate who has a chat",
+        "Write to the customer as the teammate who handles a chat",
     )
+    .about("409 `conflict` if no teammate has taken the chat over.")
     .body(request::<NewTeammateMessage>)
     .answers(&[(200, Some(data::<InboxChat>))])
     .errors(&[CONFLICT, SESSION_ENDED]),
@@ -283,7 +310,11 @@ pub const OPERATIONS: &[Operation] = &[
         POST,
         "/operator/v1/workspaces/{ws}/chats/{id}/handback",
         "handChatBack",
-        "Give a chat back to its agent",
+        "Hand a chat back to its agent",
+    )
+    .about(
+        "409 with the code of the reason if the agent cannot take it now; it then stays with \
+         people.",
     )
     .answers(&[(200, Some(data::<InboxChat>))])
     .errors(&[
@@ -297,28 +328,31 @@ pub const OPERATIONS: &[Operation] = &[
         HANDBACK_CHANNEL,
         HANDBACK_AGENTS,
     ]),
-    row(POST, "/operator/v1/workspaces/{ws}/chats/{id}/end", "endChat", "End a chat and bill it")
+    row(POST, "/operator/v1/workspaces/{ws}/chats/{id}/end", "endChat", "End a chat and charge it")
+        .about("A repeat changes nothing.")
         .answers(&[(200, Some(data::<InboxChat>))]),
     row(
         GET,
         "/operator/v1/workspaces/{ws}/agents/{id}/business-hours",
         "getBusinessHours",
-        "When an agent takes new chats",
+        "The business hours of an agent",
     )
     .answers(&[(200, Some(data::<AgentHours>))]),
     row(
         PUT,
         "/operator/v1/workspaces/{ws}/agents/{id}/business-hours",
         "setBusinessHours",
-        "Set when an agent takes new chats",
+        "Set the business hours of an agent",
     )
+    .about("They limit when new chats are accepted; open chats continue.")
     .body(request::<BusinessHours>)
     .answers(&[(200, Some(data::<AgentHours>))]),
     row(
         DELETE,
         "/operator/v1/workspaces/{ws}/agents/{id}/business-hours",
         "removeBusinessHours",
-        "Have an agent take new chats at any time",
+        "Remove the business hours of an agent",
     )
+    .about("The agent accepts chats at any time.")
     .answers(&[(200, Some(data::<AgentHours>))]),
 ];

@@ -26,130 +26,134 @@ pub const MAX_BATCH: usize = 500;
 /// Bytes of names and texts in one item of a batch.
 const MAX_ITEM: usize = 96 * 1024;
 
-/// A person.
+/// A contact: a person who is called or written to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Contact {
-    /// Its id.
+    /// Id of the contact, `con_…`.
     pub id: Id<ids::Contact>,
-    /// Your own id of the person.
+    /// Your own id of the contact; null if none was given. It never changes once it is set.
     pub external_ref: Option<String>,
-    /// Number, E.164.
+    /// The number, E.164; null for a contact without one.
     pub phone: Option<String>,
-    /// The number is on the platform do-not-call registry.
+    /// Whether the number is on the platform's do-not-call registry.
     pub dnd: bool,
-    /// Whether the person opted out.
+    /// Whether the contact opted out of calls and messages.
     pub opt_out: bool,
-    /// `en` or `hi`.
+    /// Language of the contact: `en` or `hi`.
     pub preferred_language: String,
-    /// Last call or message.
+    /// When the contact was last called or written to; null before that.
     pub last_contact_at: Option<Timestamp>,
-    /// Free attributes.
+    /// Your own values by name. Those that are text, numbers or booleans are variables of the contact's
+    /// calls.
     #[schemars(with = "Map<String, Value>")]
     pub attributes: Value,
-    /// Name.
+    /// The contact's name; null if it is unknown.
     pub name: Option<String>,
-    /// E-mail address.
+    /// The contact's e-mail address; null if it is unknown.
     pub email: Option<String>,
-    /// Company.
+    /// The contact's company; null if it is unknown.
     pub company: Option<String>,
-    /// The person's id on the chat channel.
+    /// The contact's id on the messaging channel; null if the channel reports none.
     pub chatapp_user_id: Option<String>,
-    /// The person's name on the chat channel.
+    /// The contact's username on the messaging channel; null without one.
     pub chatapp_username: Option<String>,
-    /// Time zone, an IANA name.
+    /// IANA name of the contact's time zone.
     pub timezone: String,
 }
 
-/// A contact with what only a single read tells.
+/// A contact with its consents and opt-outs.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContactDetail {
-    /// What a list shows.
+    /// The fields that a list shows.
     #[serde(flatten)]
     pub contact: Contact,
-    /// Calls are blocked: the contact opted out or its number is on the workspace do-not-call list.
+    /// Whether calls are blocked: the contact opted out, or its number is on the workspace's do-not-call
+    /// list.
     pub do_not_call: bool,
-    /// The recorded basis for calling, for compliance packs that require one.
+    /// The newest recorded consent to be called, for compliance packs that require one; null without one.
     #[schemars(with = "Option<Consent>")]
     pub consent: Option<Value>,
-    /// What the person said on the messaging channel.
+    /// Consents and opt-outs on the messaging channel.
     pub chatapp: ChannelConsent,
 }
 
-/// What a person said on the messaging channel.
+/// Consents and opt-outs of a contact on the messaging channel.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChannelConsent {
     /// Whether messages may be sent: false after a STOP, on the do-not-call list, and after an opt-out.
     pub messages_allowed: bool,
-    /// Since when the person wants no messages.
+    /// When the contact stopped messages; null if it did not.
     pub stopped_at: Option<Timestamp>,
-    /// Who said so: `chatapp`.
+    /// How the contact stopped messages: `chatapp`; null if it did not.
     pub stop_source: Option<String>,
-    /// Since when the person wants no marketing, said to the channel's provider.
+    /// When the contact stopped marketing with the channel's provider; null if it did not.
     pub marketing_stopped_at: Option<Timestamp>,
-    /// When the person allowed marketing.
+    /// When the contact agreed to marketing; null if no opt-in is recorded.
     pub opted_in_at: Option<Timestamp>,
-    /// How.
+    /// How the contact agreed to marketing; null if no opt-in is recorded.
     pub opt_in_source: Option<String>,
 }
 
-/// A recorded basis for calling.
+/// A recorded consent to be called.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Consent {
-    /// Its id.
+    /// Id of the consent, `cns_…`.
     pub id: String,
-    /// How the person agreed.
+    /// How the contact agreed, such as `web_form`.
     pub source: String,
-    /// When the person agreed.
+    /// When the contact agreed.
     pub captured_at: Timestamp,
-    /// Your own proof.
+    /// Your own proof of the consent; null if none was given.
     pub reference: Option<String>,
-    /// When it was recorded here.
+    /// When the consent was recorded here.
     pub recorded_at: Timestamp,
 }
 
-/// What is to be known of a person; what is absent stays, or has its default in a new contact.
+/// Fields of a contact. An absent field is not changed; in a new contact it gets its default.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContactChange {
-    /// Your own id of the person.
+    /// Your own id of the contact; it never changes once it is set.
     #[serde(default)]
     #[schemars(length(min = 1, max = 120))]
     pub external_ref: String,
-    /// Number in any usual Indian writing.
+    /// An Indian subscriber number in any usual notation; it cannot change once it is set (400
+    /// `phone_immutable`).
     #[schemars(length(min = 8, max = 20))]
     pub phone: Option<String>,
-    /// Language of calls.
+    /// Language of the contact; `en` for a new contact.
     #[schemars(with = "Option<ContactLanguage>")]
     pub preferred_language: Option<String>,
-    /// IANA name; Asia/Kolkata for a new contact.
+    /// IANA name of the time zone; `Asia/Kolkata` for a new contact.
     #[schemars(length(min = 1, max = 64))]
     pub timezone: Option<String>,
-    /// Replaces all attributes: up to 100, names of 1-120 characters, 16 KB together as JSON.
+    /// Your own values by name; they replace all attributes. Names of 1-120 characters, 16 KB in all as JSON.
     #[schemars(extend("maxProperties" = MAX_ATTRIBUTES, "x-maxBytes" = 4 * MAX_ATTRIBUTES_BYTES))]
     pub attributes: Option<Map<String, Value>>,
-    /// true adds the number to the do-not-call list; false never lifts an opt-out.
+    /// `true` opts the contact out and adds its number to the do-not-call list; `false` never lifts an
+    /// opt-out (409 `opt_out_downgrade`).
     pub opt_out: Option<bool>,
-    /// Name; null clears it.
+    /// The contact's name; null removes it.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(max = 200), extend("x-nullable" = true))]
     pub name: Option<Option<String>>,
-    /// E-mail address; null clears it.
+    /// The contact's e-mail address; null removes it.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(min = 3, max = 254), extend("x-nullable" = true))]
     pub email: Option<Option<String>>,
-    /// Company; null clears it.
+    /// The contact's company; null removes it.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(max = 200), extend("x-nullable" = true))]
     pub company: Option<Option<String>>,
-    /// Records the basis for calling, for compliance packs that require one.
+    /// Records a consent to be called, for compliance packs that require one.
     pub consent: Option<NewConsent>,
 }
 
-/// A language of calls.
+/// Language of a contact: `en` (English) or `hi` (Hindi).
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContactLanguage {
@@ -159,21 +163,21 @@ pub enum ContactLanguage {
     Hi,
 }
 
-/// How and when a person agreed to be called.
+/// A consent to be called.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewConsent {
-    /// How the person agreed.
+    /// How the contact agreed, such as `web_form`.
     #[schemars(with = "ConsentSource")]
     pub source: String,
-    /// When the person agreed; not in the future.
+    /// When the contact agreed; not in the future.
     pub captured_at: Timestamp,
-    /// Your own proof, such as a document number.
+    /// Your own proof of the consent, such as a document number; null for none.
     #[schemars(length(min = 1, max = 200), extend("x-nullable" = true))]
     pub reference: Option<String>,
 }
 
-/// How a person agreed to be called.
+/// How a contact agreed to be called.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -190,82 +194,82 @@ pub enum ConsentSource {
     Other,
 }
 
-/// Contacts to be created or updated.
+/// Contacts that are created or updated.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ContactBatch {
-    /// Bodies of upserts.
+    /// Bodies of single upserts, up to 64 KB each; one invalid item does not affect the others.
     #[schemars(with = "Vec<BatchItem>", length(min = 1, max = MAX_BATCH))]
     pub contacts: Vec<Value>,
 }
 
-/// An item is checked by itself, so that a wrong one does not refuse the others.
+/// An upsert, which is checked separately from the others.
 #[derive(JsonSchema)]
 #[schemars(inline, extend("x-maxBytes" = MAX_ITEM))]
 #[allow(dead_code, reason = "only its schema is used")]
 struct BatchItem(Value);
 
-/// What became of a batch.
+/// The result of a batch, item by item.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ContactBatchResult {
-    /// Items that were taken.
+    /// Number of items that were stored.
     pub succeeded: usize,
-    /// Items that were refused.
+    /// Number of items that were refused.
     pub failed: usize,
-    /// Each item, in the order of the request.
+    /// The result of each item, in the order of the request.
     pub results: Vec<ContactBatchItem>,
 }
 
-/// What became of one item of a batch.
+/// The result of one item of a batch.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContactBatchItem {
-    /// What the single upsert would answer.
+    /// HTTP status that the single upsert would have had, such as 201.
     pub status: u16,
-    /// Your own id of the person, as it was sent.
+    /// `externalRef` of the item as it was sent; null without one.
     pub external_ref: Option<String>,
-    /// The contact, when the item was taken.
+    /// The contact; only if the item was stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Contact>,
-    /// Why it was refused, for people.
+    /// Why the item was refused, for people; absent if it was stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Why it was refused, for programs.
+    /// Why the item was refused, for programs; absent if it was stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
-    /// The contact that has the number.
+    /// Id of the contact that has the number or the reference; only for `phone_taken` and `conflict`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub existing_id: Option<Value>,
 }
 
-/// What an erasure did.
+/// The result of an erasure.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Erasure {
-    /// The contact.
+    /// Id of the contact, `con_…`.
     pub contact_id: Id<ids::Contact>,
-    /// When it was erased.
+    /// When the contact was erased.
     pub erased_at: Timestamp,
-    /// How much was erased.
+    /// Number of objects that were erased.
     pub erased: Erased,
-    /// Whether an earlier request did it.
+    /// True if an earlier request erased the contact.
     pub already_erased: bool,
 }
 
-/// How much an erasure erased.
+/// Number of objects that an erasure emptied or deleted.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(!default)]
 pub struct Erased {
     /// Calls whose numbers, variables and metadata were emptied.
     pub calls: u64,
-    /// Transcripts.
+    /// Transcripts of calls that were emptied.
     pub transcripts: u64,
-    /// Recordings.
+    /// Recordings of calls that are deleted.
     pub recordings: u64,
-    /// Messages of chats.
+    /// Messages of chats that were emptied.
     pub messages: u64,
-    /// Pending nudges that were cancelled.
+    /// Waiting nudges that were cancelled.
     pub nudges_cancelled: u64,
     /// Webhook deliveries whose payload was emptied.
     pub deliveries_redacted: u64,
@@ -303,39 +307,54 @@ pub const OPERATIONS: &[Operation] = &[
         .scope(CONTACTS_READ)
         .query(list_query)
         .answers(&[(200, Some(page::<Contact>))]),
-    row(GET, "/v1/contacts/{id}", "getContact", "One contact")
+    row(GET, "/v1/contacts/{id}", "getContact", "One contact with its consents and opt-outs")
+        .about("410 `contact_erased` once it is erased.")
         .scope(CONTACTS_READ)
         .answers(&[(200, Some(data::<ContactDetail>))])
         .errors(&[CONTACT_ERASED]),
-    row(POST, "/v1/contacts", "upsertContact", "Create a contact, or update the one with this externalRef")
-        .scope(CONTACTS_WRITE)
-        .live_only()
-        .body(new_contact)
-        .answers(&[(201, Some(data::<Contact>)), (200, Some(data::<Contact>))])
-        .errors(&[PHONE_IMMUTABLE, PHONE_TAKEN, OPT_OUT_DOWNGRADE, CONFLICT]),
-    row(POST, "/v1/contacts/batch", "upsertContacts", "Up to 500 upserts; each succeeds or fails by itself")
+    row(
+        POST,
+        "/v1/contacts",
+        "upsertContact",
+        "Create a contact, or update the one with this reference or number",
+    )
+    .about(
+        "201 if a contact was created, 200 if one was updated; a repeat changes nothing. 409 \
+         `phone_taken` if the number belongs to a contact with another reference.",
+    )
+    .scope(CONTACTS_WRITE)
+    .live_only()
+    .body(new_contact)
+    .answers(&[(201, Some(data::<Contact>)), (200, Some(data::<Contact>))])
+    .errors(&[PHONE_IMMUTABLE, PHONE_TAKEN, OPT_OUT_DOWNGRADE, CONFLICT]),
+    row(POST, "/v1/contacts/batch", "upsertContacts", "Create or update up to 500 contacts")
+        .about("Each item succeeds or fails by itself, with the status of a single upsert.")
         .scope(CONTACTS_WRITE)
         .live_only()
         .body(request::<ContactBatch>)
         .answers(&[(200, Some(data::<ContactBatchResult>))]),
-    row(PUT, "/v1/contacts/{id}", "updateContact", "Update a contact")
+    row(PUT, "/v1/contacts/{id}", "updateContact", "Change fields of a contact")
+        .about("Only fields in the body change; a repeat changes nothing.")
         .scope(CONTACTS_WRITE)
         .live_only()
         .body(contact_change)
         .answers(&[(200, Some(data::<Contact>))])
         .errors(&[PHONE_IMMUTABLE, PHONE_TAKEN, OPT_OUT_DOWNGRADE, CONFLICT, CONTACT_ERASED]),
-    row(DELETE, "/v1/contacts/{id}", "deleteContact", "Delete a contact that was never called")
+    row(DELETE, "/v1/contacts/{id}", "deleteContact", "Delete a contact without any call or message")
+        .about(
+            "409 `contact_has_history` otherwise: erase it instead. Its number stays on the do-not-call \
+             list.",
+        )
         .scope(CONTACTS_WRITE)
         .live_only()
         .answers(&[(200, Some(data::<Deleted>))])
         .errors(&[CONTACT_HAS_HISTORY, CONTACT_ERASED]),
-    row(
-        POST,
-        "/v1/contacts/{id}/erase",
-        "eraseContact",
-        "Erase a person's data for good; non-personal proof remains",
-    )
-    .scope(CONTACTS_ERASE)
-    .live_only()
-    .answers(&[(200, Some(data::<Erasure>))]),
+    row(POST, "/v1/contacts/{id}/erase", "eraseContact", "Erase the personal data of a contact")
+        .about(
+            "Cannot be undone. Live calls end first; the decision log and the ledger keep ids and \
+             amounts. A repeat returns the first answer with `alreadyErased: true`.",
+        )
+        .scope(CONTACTS_ERASE)
+        .live_only()
+        .answers(&[(200, Some(data::<Erasure>))]),
 ];

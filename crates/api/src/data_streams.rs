@@ -30,17 +30,17 @@ pub const MAX_MAPPED: usize = 100;
 const MAX_CONFIG: usize = 50;
 const MAX_CONFIG_BYTES: usize = 16 * 1024;
 
-/// Which fields of a record say who it is. What is absent is found by the usual names.
+/// The fields of a record that identify the contact. What is not set is found by the usual field names.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldMap {
-    /// The field with the number.
+    /// Name of the field with the number; absent if it is not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
-    /// The field with the name.
+    /// Name of the field with the contact's name; absent if it is not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The field with the record's own id.
+    /// Name of the field with the record's own id; absent if it is not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_id: Option<String>,
 }
@@ -51,19 +51,20 @@ impl From<stream::FieldMap> for FieldMap {
     }
 }
 
-/// Which fields of a record say who it is; what is absent stays, null takes a name away.
+/// The fields of a record that identify the contact. An absent key is not changed, null removes it.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldMapChange {
-    /// The field with the number; a field inside another one is named with a dot, as in `lead.phone`.
+    /// Name of the field with the number; a field inside another one is written with a dot, as in
+    /// `lead.phone`.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(min = 1, max = MAX_FIELD_NAME), extend("x-nullable" = true))]
     pub phone: Option<Option<String>>,
-    /// The field with the name.
+    /// Name of the field with the contact's name; a field inside another one is written with a dot.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(min = 1, max = MAX_FIELD_NAME), extend("x-nullable" = true))]
     pub name: Option<Option<String>>,
-    /// The field with the record's own id, by which a record that comes again is known.
+    /// Name of the field with the record's own id, by which duplicates are recognised.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(min = 1, max = MAX_FIELD_NAME), extend("x-nullable" = true))]
     pub external_id: Option<Option<String>>,
@@ -80,47 +81,50 @@ impl FieldMapChange {
     }
 }
 
-/// A data stream to be made.
+/// The request to create a data stream.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewDataStream {
-    /// Its name.
+    /// The name of the stream, for people.
     #[schemars(length(min = 1, max = 120))]
     pub name: String,
-    /// How its records arrive; fixed once it is made.
+    /// How records arrive; fixed once the stream is created.
     pub kind: Kind,
-    /// Which fields of a record say who it is.
+    /// The fields of a record that identify the contact; absent or null: found by the usual field names.
     #[schemars(extend("x-nullable" = true))]
     pub field_map: Option<FieldMapChange>,
-    /// What its kind takes: `spreadsheet` takes `spreadsheetId` (required), `sheetName`, `includeExisting`; `crm_1`
-    /// `lifecycleStage`; `crm_2` `object`; `crm_3` `module`; every kind `countryCode`. Other keys are dropped.
+    /// Settings of the kind: for `spreadsheet` `spreadsheetId` (required), `sheetName`, `includeExisting`;
+    /// for `crm_1` `lifecycleStage`; for `crm_2` `object`; for `crm_3` `module`; for every kind
+    /// `countryCode`. Other keys are dropped.
     #[schemars(extend("x-nullable" = true, "maxProperties" = MAX_CONFIG, "x-maxBytes" = MAX_CONFIG_BYTES))]
     pub config: Option<Map<String, Value>>,
-    /// The connected account that it reads with: for spreadsheets, CRMs and stores.
+    /// Id of the integration that the stream reads with; required for every kind but `webhook` and `api`.
     #[schemars(length(min = 1, max = 64), extend("x-nullable" = true))]
     pub integration_id: Option<String>,
 }
 
-/// A change of a data stream; what is absent stays.
+/// A change of a data stream; absent fields are not changed.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DataStreamChange {
-    /// Its name.
+    /// The name of the stream, for people.
     #[schemars(length(min = 1, max = 120))]
     pub name: Option<String>,
-    /// Which fields of a record say who it is.
+    /// The fields of a record that identify the contact; absent keys are not changed.
     pub field_map: Option<FieldMapChange>,
-    /// Keys that change; null takes one away. Another source is read from its present end on.
+    /// Keys that change; null removes a key. A stream with another source starts at the current end of that
+    /// source.
     #[schemars(extend("maxProperties" = MAX_CONFIG, "x-maxBytes" = MAX_CONFIG_BYTES))]
     pub config: Option<Map<String, Value>>,
-    /// Another connected account.
+    /// Id of another integration; the stream then starts at the current end of its source.
     #[schemars(length(min = 1, max = 64))]
     pub integration_id: Option<String>,
-    /// Whether it takes records.
+    /// `active` resumes the stream, `paused` stops it.
     pub status: Option<WantedStatus>,
 }
 
-/// What a stream can be told to be.
+/// `active`: the stream accepts records, and one that stopped with an error is checked at once; `paused`: it
+/// accepts none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WantedStatus {
@@ -130,43 +134,44 @@ pub enum WantedStatus {
     Paused,
 }
 
-/// A data stream.
+/// A data stream: a live source of contacts for campaigns.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DataStream {
-    /// Its id.
+    /// Id of the stream.
     pub id: Id<ids::DataStream>,
-    /// Its name.
+    /// The name of the stream, for people.
     pub name: String,
-    /// How its records arrive.
+    /// How records arrive at the stream.
     pub kind: Kind,
-    /// Which fields of a record say who it is.
+    /// The fields of a record that identify the contact.
     pub field_map: FieldMap,
-    /// What its kind is told.
+    /// Settings of the stream's kind.
     #[schemars(with = "Map<String, Value>")]
     pub config: Map<String, Value>,
-    /// The connected account that it reads with.
+    /// Id of the integration that the stream reads with; null for `webhook` and `api`.
     pub integration_id: Option<Id<ids::Integration>>,
-    /// Where it is.
+    /// `active`, `paused`, or `error` after five failed checks in a row.
     pub status: Status,
-    /// Why it stopped.
+    /// Why the stream stopped; null unless `status` is `error`.
     pub last_error: Option<String>,
-    /// Where records are sent with the stream's token; null for kinds without one.
+    /// The address to which records are sent with the stream's token; null for kinds without a token.
     pub ingest_url: Option<String>,
-    /// When it was made.
+    /// When the stream was created.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the stream last changed.
     pub updated_at: Timestamp,
 }
 
-/// A data stream that was made.
+/// A data stream that was created.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreatedDataStream {
-    /// The stream.
+    /// The fields of the stream.
     #[serde(flatten)]
     pub stream: DataStream,
-    /// The token with which records are sent to `ingestUrl`; shown only here.
+    /// The token with which records are sent to `ingestUrl`, shown only here; absent for kinds without a
+    /// token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
 }
@@ -175,10 +180,10 @@ pub struct CreatedDataStream {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DataStreamDetail {
-    /// The stream.
+    /// The fields that a list shows.
     #[serde(flatten)]
     pub stream: DataStream,
-    /// The campaigns.
+    /// The campaigns that the stream is attached to.
     pub campaigns: Vec<FedCampaign>,
 }
 
@@ -186,13 +191,13 @@ pub struct DataStreamDetail {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FedCampaign {
-    /// Its id.
+    /// Id of the campaign, `cmp_…`.
     pub campaign_id: Id<ids::Campaign>,
-    /// Its name.
+    /// The name of the campaign.
     pub name: String,
-    /// Where it is.
+    /// Status of the campaign; only draft, active and paused ones get new rows.
     pub status: CampaignStatus,
-    /// How it is attached.
+    /// How the stream is attached.
     #[serde(flatten)]
     pub how: AttachedHow,
 }
@@ -204,11 +209,11 @@ pub struct AttachedHow {
     /// Variable of the agent to field of the stream.
     #[schemars(with = "Map<String, Value>")]
     pub variable_mapping: Map<String, Value>,
-    /// How many days back it was asked to look when it was attached.
+    /// How many days of earlier records were added when it was attached.
     pub backfill_days: i64,
     /// Whether names are written in the script of the agent's language.
     pub transliterate: bool,
-    /// When it was attached.
+    /// When the stream was attached.
     pub attached_at: Timestamp,
 }
 
@@ -216,58 +221,58 @@ pub struct AttachedHow {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AttachedStream {
-    /// The stream.
+    /// Id of the data stream.
     pub stream_id: Id<ids::DataStream>,
-    /// Its name.
+    /// The name of the stream.
     pub name: String,
-    /// How its records arrive.
+    /// How the stream's records arrive.
     pub kind: Kind,
-    /// Where it is.
+    /// `active`, `paused` or `error`; only an active stream accepts records.
     pub status: Status,
-    /// How it is attached.
+    /// How the stream is attached.
     #[serde(flatten)]
     pub how: AttachedHow,
 }
 
-/// What attaching a stream did.
+/// The result of attaching a stream.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StreamAttachment {
-    /// The campaign.
+    /// Id of the campaign, `cmp_…`.
     pub campaign_id: Id<ids::Campaign>,
-    /// The stream, as it is attached.
+    /// The stream as it is attached.
     #[serde(flatten)]
     pub stream: AttachedStream,
-    /// Earlier records that were put on the list.
+    /// Number of earlier records that were added to the calling list.
     pub backfilled: i64,
 }
 
-/// How a stream is to feed a campaign.
+/// How a stream feeds a campaign. A repeat changes these settings.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewAttachment {
-    /// Variable of the agent to field of the stream; a field inside another one is named with a dot. `name` and
-    /// `phone` are there even where a record has other names for them.
+    /// Variable of the agent to field of the stream; a field inside another one is written with a dot. `name`
+    /// and `phone` always exist: what was read as the record's name and number.
     #[serde(default)]
     #[schemars(extend("maxProperties" = MAX_MAPPED, "x-maxBytes" = 32 * 1024))]
     pub variable_mapping: Map<String, Value>,
-    /// Records of so many days before now are put on the list, too.
+    /// Adds the records of so many days before now to the calling list, the newest 50,000 at most.
     #[schemars(range(min = 0, max = MAX_BACKFILL_DAYS), extend("default" = 0))]
     pub backfill_days: i64,
-    /// Writes names in the script of the agent's language.
+    /// Whether names are written in the script of the agent's language.
     #[schemars(extend("default" = false))]
     pub transliterate: bool,
 }
 
-/// The token of a stream.
+/// A new token of a data stream.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DataStreamToken {
-    /// The stream.
+    /// Id of the data stream.
     pub id: Id<ids::DataStream>,
-    /// The new token; the old one does not work any more. It is shown only here.
+    /// The new token, shown only here; the previous one is invalid from now on.
     pub token: String,
-    /// Where records are sent with it.
+    /// The address to which records are sent with the token.
     pub ingest_url: String,
 }
 
@@ -288,97 +293,101 @@ impl JsonSchema for PushedRecords {
         json_schema!({
             "anyOf": [record(), {"type": "array", "items": record(), "maxItems": MAX_RECORDS}],
             "x-maxBytes": BYTES,
-            "description": "One object, a list of up to 500 objects, or an object whose field `records` is such a list."
+            "description": "Records: one object, a list of up to 500 objects, or `{\"records\": [...]}`."
         })
     }
 }
 
-/// What became of records that were sent.
+/// The result of sending records.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Ingested {
-    /// Records that were sent.
+    /// Number of records in the request.
     pub received: usize,
-    /// New ones that can be called.
+    /// Number of new records that can be called.
     pub accepted: usize,
-    /// New ones that cannot be called.
+    /// Number of new records that cannot be called.
     pub invalid: usize,
-    /// Those that were there already.
+    /// Number of records that were stored before; they change nothing.
     pub duplicate: usize,
-    /// Those that were put on the list of at least one campaign.
+    /// Number of records that were added to the calling list of at least one campaign.
     pub queued: usize,
-    /// Each record, in the order of the request.
+    /// The result of each record, in the order of the request.
     pub results: Vec<IngestedRecord>,
 }
 
-/// What became of one record.
+/// The result of one record.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IngestedRecord {
-    /// Its place in the request, from 0.
+    /// Index of the record in the request, from 0.
     pub index: usize,
-    /// What became of it.
+    /// `accepted`, `invalid` or `duplicate`.
     pub status: Outcome,
-    /// The record; of a duplicate, the one that was there.
+    /// Id of the record; for a duplicate, that of the first one.
     pub record_id: Id<ids::StreamRecord>,
-    /// Why it cannot be called.
+    /// Why the record cannot be called; only if `status` is `invalid`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
 }
 
-/// A record of a stream.
+/// A record that a stream has received.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StreamRecord {
-    /// Its id.
+    /// Id of the record, `dsr_…`.
     pub id: Id<ids::StreamRecord>,
-    /// Whether it can be called.
+    /// `accepted` if the record can be called, otherwise `invalid`.
     pub status: RecordStatus,
-    /// Why not.
+    /// Why the record cannot be called; null if it can.
     pub reason: Option<Reason>,
-    /// Its own id.
+    /// The record's own id; null without one, once the contact is erased, and after 90 days.
     pub external_id: Option<String>,
-    /// Number: E.164 of one that can be called, else as it was written.
+    /// The number: E.164 if it can be called, otherwise as it arrived; null once the contact is erased, and
+    /// after 90 days.
     pub phone: Option<String>,
-    /// Name.
+    /// The name in the record; null without one, once the contact is erased, and after 90 days.
     pub name: Option<String>,
-    /// Its fields; null once the person is erased, or after 90 days.
+    /// The fields of the record; null once the contact is erased, and after 90 days.
     #[schemars(with = "Option<Map<String, Value>>")]
     pub payload: Option<Map<String, Value>>,
-    /// Where the person stands on the lists of the campaigns that the stream feeds.
+    /// The campaigns on whose calling list the contact is.
     pub campaigns: Vec<RecordCampaign>,
-    /// When it arrived.
+    /// When the record arrived.
     pub received_at: Timestamp,
 }
 
-/// Where the person of a record stands on the list of a campaign.
+/// A campaign on whose calling list the contact of a record is.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordCampaign {
-    /// The campaign.
+    /// Id of the campaign, `cmp_…`.
     pub campaign_id: Id<ids::Campaign>,
-    /// The state of the row of its calling list.
+    /// State of the row of the calling list.
     pub status: domain::campaign::RowState,
 }
 
-/// Records, newest first.
+/// A page of records, newest first.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StreamRecordPage {
-    /// The records.
+    /// The records of this page, newest first.
     pub data: Vec<StreamRecord>,
-    /// `before` of the next page; null on the last one.
+    /// `before` of the next page; null on the last page.
     pub next_before: Option<String>,
 }
 
 fn records_query() -> Vec<Field> {
-    vec![limit(200), may("before", text_of(1, 512).doc("`nextBefore` of the page before this one."))]
+    vec![
+        limit(200),
+        may("before", text_of(1, 512).doc("`nextBefore` of the previous page; absent for the first page.")),
+    ]
 }
 
 fn token_query() -> Vec<Field> {
     vec![may(
         "token",
-        text_of(1, 200).doc("The stream's token, for senders that cannot set a header; a header is kept out of logs more often."),
+        text_of(1, 200).doc("The stream's token, for senders that cannot set a header. Proxies may log it."),
     )]
 }
 
@@ -393,16 +402,24 @@ const fn row(
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    row(POST, "/ingest/streams/{id}", "ingestRecords", "Send records to a stream with its token")
+    row(POST, "/ingest/streams/{id}", "ingestRecords", "Send records to a data stream with its token")
+        .about(
+            "All records of a request are stored, or none. Records that were sent before are recognised \
+             as duplicates, so a request can be repeated.",
+        )
         .access(Access::StreamToken)
         .query(token_query)
         .raw_body(request::<PushedRecords>)
         .answers(&[(202, Some(data::<Ingested>))])
         .errors(&[UNAUTHORIZED, WORKSPACE_SUSPENDED, RATE_LIMITED, STREAM_PAUSED, MALFORMED_JSON]),
-    row(GET, "/v1/data-streams", "listDataStreams", "Data streams, newest first")
+    row(GET, "/v1/data-streams", "listDataStreams", "All data streams, newest first")
         .scope(STREAMS_READ)
         .answers(&[(200, Some(list::<DataStream>))]),
-    row(POST, "/v1/data-streams", "createDataStream", "Make a data stream")
+    row(POST, "/v1/data-streams", "createDataStream", "Create a data stream")
+        .about(
+            "The token of a `webhook` stream is shown only in this answer. 409 `stream_limit` at 100 \
+             streams.",
+        )
         .scope(STREAMS_WRITE)
         .live_only()
         .body(request::<NewDataStream>)
@@ -412,41 +429,41 @@ pub const OPERATIONS: &[Operation] = &[
         .scope(STREAMS_READ)
         .answers(&[(200, Some(data::<DataStreamDetail>))]),
     row(PATCH, "/v1/data-streams/{id}", "updateDataStream", "Change, pause or resume a data stream")
+        .about(
+            "Only fields in the body change. A stream with another source starts at the current end of \
+             that source.",
+        )
         .scope(STREAMS_WRITE)
         .live_only()
         .body(request::<DataStreamChange>)
         .answers(&[(200, Some(data::<DataStreamDetail>))])
         .errors(&[PLAN_FEATURE_LOCKED]),
-    row(
-        DELETE,
-        "/v1/data-streams/{id}",
-        "deleteDataStream",
-        "Delete a data stream; people that it put on lists stay there",
-    )
-    .scope(STREAMS_WRITE)
-    .live_only()
-    .answers(&[(200, Some(data::<Deleted>))]),
+    row(DELETE, "/v1/data-streams/{id}", "deleteDataStream", "Delete a data stream")
+        .about("It is detached from every campaign. Contacts that it added stay on the calling lists.")
+        .scope(STREAMS_WRITE)
+        .live_only()
+        .answers(&[(200, Some(data::<Deleted>))]),
     row(
         POST,
         "/v1/data-streams/{id}/rotate-token",
         "rotateDataStreamToken",
-        "Replace the token of a webhook stream, at once",
+        "Replace the token of a data stream",
     )
+    .about("The previous token is invalid at once. 409 `conflict` for a kind without a token.")
     .scope(STREAMS_WRITE)
     .live_only()
     .answers(&[(200, Some(data::<DataStreamToken>))])
     .errors(&[CONFLICT]),
-    row(
-        POST,
-        "/v1/data-streams/{id}/records",
-        "pushRecords",
-        "Send records to a stream of the kind `api` or `webhook`",
-    )
-    .scope(STREAMS_WRITE)
-    .live_only()
-    .raw_body(request::<PushedRecords>)
-    .answers(&[(202, Some(data::<Ingested>))])
-    .errors(&[STREAM_PAUSED, CONFLICT]),
+    row(POST, "/v1/data-streams/{id}/records", "pushRecords", "Send records to a data stream with a key")
+        .about(
+            "For the kinds `api` and `webhook`. All records of a request are stored, or none. Records \
+             that were sent before are recognised as duplicates, so a request can be repeated.",
+        )
+        .scope(STREAMS_WRITE)
+        .live_only()
+        .raw_body(request::<PushedRecords>)
+        .answers(&[(202, Some(data::<Ingested>))])
+        .errors(&[STREAM_PAUSED, CONFLICT]),
     row(GET, "/v1/data-streams/{id}/records", "listStreamRecords", "Records of a data stream, newest first")
         .scope(STREAMS_READ)
         .query(records_query)
@@ -455,7 +472,11 @@ pub const OPERATIONS: &[Operation] = &[
     row(GET, "/v1/campaigns/{id}/streams", "listCampaignStreams", "Data streams that feed a campaign")
         .scope(STREAMS_READ)
         .answers(&[(200, Some(list::<AttachedStream>))]),
-    row(PUT, "/v1/campaigns/{id}/streams/{streamId}", "attachStream", "Let a data stream feed a campaign")
+    row(PUT, "/v1/campaigns/{id}/streams/{streamId}", "attachStream", "Attach a data stream to a campaign")
+        .about(
+            "Each new record becomes a row of the calling list. A repeat changes the settings. 400 \
+             `missing_required_variables` if the mapping lacks variables of the agent's flow.",
+        )
         .scopes(STREAMS_WRITE, CAMPAIGNS_WRITE)
         .live_only()
         .rate(RateClass::CampaignWrites)
@@ -466,8 +487,9 @@ pub const OPERATIONS: &[Operation] = &[
         DELETE,
         "/v1/campaigns/{id}/streams/{streamId}",
         "detachStream",
-        "Stop a data stream from feeding a campaign; people on the list stay there",
+        "Detach a data stream from a campaign",
     )
+    .about("Contacts that it added stay on the calling list.")
     .scopes(STREAMS_WRITE, CAMPAIGNS_WRITE)
     .live_only()
     .answers(&[(200, Some(data::<Deleted>))]),

@@ -14,39 +14,39 @@ use crate::schema::{data, request};
 /// Most numbers in one piece of an import.
 pub const MAX_PIECE: usize = 50_000;
 
-/// Numbers for the registry.
+/// Numbers that are added to the platform's do-not-call registry.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct NewDndNumbers {
-    /// The numbers, in any usual writing.
+    /// The numbers, in any usual notation.
     #[schemars(length(min = 1, max = 10_000), inner(length(min = 1, max = 40)))]
     pub phones: Vec<String>,
 }
 
-/// A piece of the whole registry.
+/// A piece of a registry that is imported.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct DndImportPiece {
-    /// The numbers, in any usual writing.
+    /// The numbers, in any usual notation; a piece may be sent again.
     #[schemars(length(min = 1, max = MAX_PIECE), inner(length(max = 64)))]
     pub phones: Vec<String>,
 }
 
-/// An import under way.
+/// An import of a registry that was begun.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DndImport {
-    /// Its number.
+    /// Number of the import; it is in the path of its other requests.
     pub import_id: i64,
 }
 
-/// What became of one piece.
+/// The result of one piece.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DndImported {
-    /// Numbers that are new in this import.
+    /// Number of numbers that are new in this import.
     pub added: u64,
-    /// Numbers that were in the import before.
+    /// Number of numbers that the import had before.
     pub repeated: u64,
-    /// Places in the piece, from 0, of what is no valid Indian number.
+    /// Indexes in the piece, from 0, of texts that are not Indian numbers.
     pub invalid: Vec<usize>,
 }
 
@@ -61,17 +61,28 @@ const fn row(
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    row(POST, "/operator/v1/dnd", "addDnd", "Add numbers to the platform do-not-call registry")
+    row(POST, "/operator/v1/dnd", "addDnd", "Add numbers to the platform's do-not-call registry")
+        .about("Numbers that are listed already change nothing.")
         .body(request::<NewDndNumbers>)
         .answers(&[(200, Some(data::<AddedNumbers>))]),
-    row(DELETE, "/operator/v1/dnd/{phone}", "removeDnd", "Take a number off the registry")
-        .answers(&[(200, Some(data::<Removed>))])
-        .errors(&[NOT_FOUND]),
+    row(
+        DELETE,
+        "/operator/v1/dnd/{phone}",
+        "removeDnd",
+        "Remove a number from the platform's do-not-call registry",
+    )
+    .about("404 if it is not listed.")
+    .answers(&[(200, Some(data::<Removed>))])
+    .errors(&[NOT_FOUND]),
     row(
         POST,
         "/operator/v1/dnd-imports",
         "startDndImport",
-        "Start an import that will replace the imported registry",
+        "Begin an import that replaces the imported registry",
+    )
+    .about(
+        "One import at a time: another one is 409 `conflict`, unless the first got no piece for an \
+         hour.",
     )
     .answers(&[(201, Some(data::<DndImport>))])
     .errors(&[CONFLICT]),
@@ -79,22 +90,25 @@ pub const OPERATIONS: &[Operation] = &[
         POST,
         "/operator/v1/dnd-imports/{import}/numbers",
         "addDndImportNumbers",
-        "Add a piece of the registry to an import",
+        "Add numbers to an import of the registry",
     )
+    .about("A piece may be sent again.")
     .body(request::<DndImportPiece>)
     .answers(&[(200, Some(data::<DndImported>))]),
     row(
         POST,
         "/operator/v1/dnd-imports/{import}/finish",
         "finishDndImport",
-        "Make an import the registry in force, in one moment",
+        "Replace the imported registry with the import",
     )
+    .about("Atomic. Numbers that were added one by one are kept.")
     .answers(&[(200, Some(data::<DndImport>))]),
     row(
         DELETE,
         "/operator/v1/dnd-imports/{import}",
         "cancelDndImport",
-        "Give an import up; the registry stays as it was",
+        "Delete an unfinished import of the registry",
     )
+    .about("The registry is not affected.")
     .answers(&[(200, Some(data::<Removed>))]),
 ];

@@ -13,43 +13,47 @@ use crate::operation::{Access, Operation, operation};
 use crate::schema::{Field, counted, data, limit, may, offset, request, text_of};
 use crate::scopes::{CONTACTS_READ, CONTACTS_WRITE};
 
-/// An entry of the do-not-call list.
+/// An entry of the workspace's do-not-call list.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DoNotCallEntry {
-    /// The number, E.164; null once the person is erased: the entry still works.
+    /// The number, E.164; null once the contact is erased, after which the entry remains effective.
     pub phone: Option<String>,
-    /// Why it is listed.
+    /// Why the number is listed; `[erased]` once the contact is erased.
     pub reason: String,
-    /// Since when.
+    /// When the number was added.
     pub created_at: Timestamp,
 }
 
-/// Numbers for the do-not-call list.
+/// Numbers that are added to the workspace's do-not-call list.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct NewDoNotCallNumbers {
-    /// The numbers, in any usual writing.
+    /// The numbers, in any usual notation; invalid ones are reported in `invalid`.
     #[schemars(length(max = 1000), inner(length(max = 200)))]
     pub phones: Vec<String>,
-    /// Why they are listed.
+    /// Why the numbers are listed; null or absent for a default text.
     #[schemars(length(min = 1, max = 500), extend("x-nullable" = true))]
     pub reason: Option<String>,
 }
 
-/// What became of numbers that were to be listed.
+/// The result of adding numbers to a do-not-call list.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AddedNumbers {
-    /// Numbers that are new on the list.
+    /// Number of numbers that are new on the list.
     pub added: u64,
-    /// Numbers that were there before, or twice in the request.
+    /// Number of numbers that were listed before, or are twice in the request.
     pub already_listed: u64,
-    /// What is no valid Indian number, as it was sent.
+    /// Texts that are not Indian numbers, as they were sent.
     pub invalid: Vec<String>,
 }
 
 fn list_query() -> Vec<Field> {
-    vec![may("phone", text_of(1, 40).doc("Checks one number.")), limit(200), offset()]
+    vec![
+        may("phone", text_of(1, 40).doc("Only the entry of this number; empty if it is not listed.")),
+        limit(200),
+        offset(),
+    ]
 }
 
 /// The rows of this noun.
@@ -59,29 +63,31 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/dnc",
         "listDoNotCall",
         "Do-not-call list",
-        "The list, newest first, or one number of it",
+        "Entries of the do-not-call list, newest first",
     )
     .scope(CONTACTS_READ)
     .query(list_query)
     .answers(&[(200, Some(counted::<DoNotCallEntry>))]),
-    operation(
-        POST,
-        "/v1/dnc",
-        "addDoNotCall",
-        "Do-not-call list",
-        "Add numbers; their contacts are marked opted out",
-    )
-    .scope(CONTACTS_WRITE)
-    .live_only()
-    .body(request::<NewDoNotCallNumbers>)
-    .answers(&[(200, Some(data::<AddedNumbers>))])
-    .errors(&[NO_VALID_NUMBERS]),
+    operation(POST, "/v1/dnc", "addDoNotCall", "Do-not-call list", "Add numbers to the do-not-call list")
+        .about(
+            "Their contacts are opted out. Numbers that are listed already change nothing. They cannot \
+             be removed over this API.",
+        )
+        .scope(CONTACTS_WRITE)
+        .live_only()
+        .body(request::<NewDoNotCallNumbers>)
+        .answers(&[(200, Some(data::<AddedNumbers>))])
+        .errors(&[NO_VALID_NUMBERS]),
     operation(
         POST,
         "/operator/v1/workspaces/{ws}/contacts/{id}/lift-opt-out",
         "liftOptOut",
         "Operator",
-        "Let a contact be called again: its opt-out is lifted, its number leaves the do-not-call list",
+        "Lift the opt-out of a contact",
+    )
+    .about(
+        "Its number is removed from the workspace's do-not-call list. A repeat changes nothing; \
+         410 once the contact is erased.",
     )
     .access(Access::Operator)
     .answers(&[(200, Some(data::<Contact>))])
@@ -91,8 +97,9 @@ pub const OPERATIONS: &[Operation] = &[
         "/operator/v1/workspaces/{ws}/dnc/{phone}",
         "removeDoNotCall",
         "Operator",
-        "Take a number off a workspace's do-not-call list",
+        "Remove a number from a workspace's do-not-call list",
     )
+    .about("The opt-out of its contact is lifted. 404 if it is not listed.")
     .access(Access::Operator)
     .answers(&[(200, Some(data::<Removed>))]),
 ];

@@ -13,23 +13,23 @@ use crate::operation::{Access, Operation, RateClass, operation};
 use crate::schema::{Field, cursor, data, limit, may, page, request, text_of};
 use crate::scopes::CHAT_WRITE;
 
-/// What became of an upload.
+/// The result of an upload.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadedDocument {
-    /// The document; the same for every attempt of a step.
+    /// Id of the document, `doc_…`; the same for all attempts of one step.
     pub document_id: Id<ids::Document>,
-    /// `open`: another attempt is possible.
+    /// `open` (another attempt is possible), `verified`, `unverified` or `failed`.
     pub status: Status,
-    /// Why it is not verified.
+    /// Why the document is not verified, for people; empty if it is.
     pub reasons: Vec<String>,
-    /// Uploads that were checked in this step.
+    /// Number of uploads of this step that were checked.
     pub attempts: i64,
-    /// What the agent says to it.
+    /// The agent's reply; null if the agent has nothing to say.
     pub reply: Option<String>,
-    /// Whether the agent finished the conversation.
+    /// True if the session is over.
     pub ended: bool,
-    /// Whether a teammate handles the conversation.
+    /// True if a person handles the session or is requested to.
     pub handed_off: bool,
 }
 
@@ -37,9 +37,9 @@ pub struct UploadedDocument {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentPart {
-    /// Its name.
+    /// Name of the part, as it was sent, or `part1`, `part2`, ….
     pub part: String,
-    /// What it is.
+    /// Content type of the file, detected from its content.
     pub content_type: FileType,
 }
 
@@ -47,43 +47,44 @@ pub struct DocumentPart {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReceivedDocument {
-    /// Its id.
+    /// Id of the document, `doc_…`.
     pub document_id: Id<ids::Document>,
-    /// The conversation in which it was handed in: the id of the chat.
+    /// Id of the chat in which it was handed in, `chatsess_…`.
     pub interaction_id: Id<ids::Chat>,
-    /// The chat.
+    /// Id of the chat; the same as `interactionId`.
     pub chat_session_id: Id<ids::Chat>,
-    /// The agent that asked for it.
+    /// Id of the agent that asked for it.
     pub agent_id: Id<ids::Agent>,
-    /// The step of the flow.
+    /// Id of the flow's `document` node.
     pub node_id: String,
-    /// What was asked for.
+    /// What the agent asked for, such as an identity card.
     pub label: String,
-    /// Where it stands.
+    /// `open`, `verified`, `unverified`, `failed` (the last attempt was not accepted) or `rejected` (by a
+    /// review).
     pub status: Status,
-    /// Details read off it; of national id numbers, the last four digits.
+    /// Values read from the document, by name; of national id numbers only the last four digits.
     pub fields: Map<String, Value>,
-    /// Why it is not verified.
+    /// Why the document is not verified, for people; empty if it is.
     pub reasons: Vec<String>,
-    /// Uploads that were checked.
+    /// Number of uploads that were checked.
     pub attempts: i64,
-    /// The files of an accepted document.
+    /// Files of an accepted document; empty otherwise.
     pub parts: Vec<DocumentPart>,
-    /// When a teammate looked at it.
+    /// When a teammate reviewed it; null before that.
     pub reviewed_at: Option<Timestamp>,
     /// When the first upload was checked.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the document last changed.
     pub updated_at: Timestamp,
 }
 
-/// What a teammate says of a document.
+/// A teammate's review of a document.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct DocumentReview {
-    /// `verified` or `rejected`.
+    /// The result of the review: `verified` or `rejected`.
     #[schemars(with = "Reviewed")]
     pub status: Status,
-    /// Why.
+    /// Reasons of the result, for people.
     #[schemars(length(max = MAX_REASONS), inner(length(min = 1, max = MAX_REASON)), extend("default" = []))]
     pub reasons: Vec<String>,
 }
@@ -94,11 +95,11 @@ pub struct DocumentReview {
 struct Reviewed(String);
 
 fn list_query() -> Vec<Field> {
-    vec![may("chatId", text_of(1, 64).doc("Documents of this chat only.")), limit(200), cursor()]
+    vec![may("chatId", text_of(1, 64).doc("Only documents of this chat.")), limit(200), cursor()]
 }
 
 fn file_query() -> Vec<Field> {
-    vec![may("part", text_of(1, 40).doc("Name of the part; the first one by default."))]
+    vec![may("part", text_of(1, 40).doc("Name of the document's part; the first one by default."))]
 }
 
 /// The content types of files.
@@ -111,7 +112,12 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/chat/sessions/{id}/documents",
         "uploadDocument",
         "Chat",
-        "Hand in the document that the agent asked for: 1 to 4 files in the field `file`",
+        "Hand in the document that the agent asked for",
+    )
+    .about(
+        "1 to 4 files in fields named `file`: PDF, JPEG, PNG or WebP of up to 10 MB each, 15 MB in \
+         all. A field `part` before a file names it. Waits for the agent's reply. 409 \
+         `document_not_requested` if the agent does not wait for a document.",
     )
     .scope(CHAT_WRITE)
     .live_only()
@@ -140,7 +146,7 @@ pub const OPERATIONS: &[Operation] = &[
         "/operator/v1/workspaces/{ws}/documents/{id}",
         "getDocument",
         "Operator",
-        "A document that a customer handed in",
+        "One document that a customer handed in",
     )
     .access(Access::Operator)
     .answers(&[(200, Some(data::<ReceivedDocument>))]),
@@ -151,6 +157,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "A file of an accepted document",
     )
+    .about("Reading it is recorded in the operator log.")
     .access(Access::Operator)
     .query(file_query)
     .answers(&[(200, None)])
@@ -160,8 +167,9 @@ pub const OPERATIONS: &[Operation] = &[
         "/operator/v1/workspaces/{ws}/documents/{id}/review",
         "reviewDocument",
         "Operator",
-        "Mark a document as verified, or reject it",
+        "Verify or reject a document",
     )
+    .about("A repeat changes nothing. 409 `conflict` if no document was accepted.")
     .access(Access::Operator)
     .body(request::<DocumentReview>)
     .answers(&[(200, Some(data::<ReceivedDocument>))])

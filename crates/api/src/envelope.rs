@@ -1,63 +1,58 @@
-//! What stands around the data of an answer (docs/contract/README.md#requests-and-answers), and answers that
-//! several nouns share. The generic types are named after what they hold (`CallPage`), which says enough: they
-//! have no description in the OpenAPI document.
+//! The envelope of answers (docs/contract/README.md#requests-and-answers), and answers that
+//! several nouns share. The generic types are named after what they hold (`CallPage`).
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One thing.
+/// An answer with one object.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "{T}Response", description = "")]
+#[schemars(rename = "{T}Response")]
 pub struct Data<T> {
-    /// The thing.
-    #[schemars(description = "")]
+    /// The object that was requested, created or changed.
     pub data: T,
 }
 
-/// All things of a kind.
+/// An answer with all objects of a kind, without paging.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "{T}List", description = "")]
+#[schemars(rename = "{T}List")]
 pub struct List<T> {
-    /// The things.
-    #[schemars(description = "")]
+    /// All objects, in the order that the operation names.
     pub data: Vec<T>,
 }
 
-/// A page of things.
+/// A page of a list that is read with a cursor.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "{T}Page", description = "")]
+#[schemars(rename = "{T}Page")]
 pub struct Page<'a, T> {
-    /// The things.
-    #[schemars(description = "")]
+    /// The objects of this page.
     pub data: &'a [T],
-    /// The `cursor` of the next page; null on the last one.
+    /// `cursor` of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// A page of things, by offset.
+/// A page of a list that is read with an offset.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Counted{T}List", description = "")]
+#[schemars(rename = "Counted{T}List")]
 pub struct Counted<T> {
-    /// The things.
-    #[schemars(description = "")]
+    /// The objects of this page.
     pub data: Vec<T>,
-    /// How many there are in all.
+    /// Number of objects on all pages together.
     pub total: i64,
 }
 
-/// What was deleted.
+/// An object that was deleted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Deleted {
-    /// Its id.
+    /// Id of the deleted object.
     pub id: String,
-    /// Always true.
+    /// Always true; a failed deletion is an error.
     pub deleted: bool,
 }
 
-/// Something without an id was deleted.
+/// An object without an id was deleted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Removed {
-    /// Always true.
+    /// Always true; a failed deletion is an error.
     pub deleted: bool,
 }

@@ -16,54 +16,53 @@ use crate::schema::{data, list, request};
 /// Most integrations of a workspace.
 pub const MOST: i64 = 100;
 
-/// What an account is opened with; which fields are needed depends on the system. They are stored encrypted
-/// and never shown again.
+/// Credentials of an account; the system decides which fields are required. Stored encrypted and never shown.
 #[derive(JsonSchema)]
 #[schemars(rename = "IntegrationCredentials", rename_all = "camelCase")]
 #[allow(dead_code, reason = "only its schema is used")]
 struct CredentialFields {
-    /// Name of the shop: `acme` of `acme.myshopify.com`.
+    /// For `shopify`: name of the shop, `acme` of `acme.myshopify.com`.
     #[schemars(length(max = 200))]
     shop: Option<String>,
-    /// The application.
+    /// OAuth client id of the application.
     #[schemars(length(max = 4096))]
     client_id: Option<String>,
-    /// Its secret.
+    /// OAuth client secret of the application.
     #[schemars(length(max = 4096))]
     client_secret: Option<String>,
-    /// What access tokens are renewed with.
+    /// OAuth refresh token, with which access tokens are fetched.
     #[schemars(length(max = 4096))]
     refresh_token: Option<String>,
-    /// An access token that does not expire.
+    /// Access token that does not expire, in place of the OAuth fields; for `hubspot` and `shopify`.
     #[schemars(length(max = 4096))]
     access_token: Option<String>,
 }
 
-/// What is written back into the system.
+/// What is written back to the connected system.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IntegrationPush {
-    /// Calls that somebody answered, or all that were dialled.
+    /// `answered`: calls that were answered; `all`: also those that were not.
     #[schemars(extend("default" = "answered"))]
     pub calls: PushedCalls,
 }
 
-/// An account to be connected.
+/// The request to connect an account of an external system.
 #[derive(Deserialize, JsonSchema)]
 pub struct NewIntegration {
-    /// The system.
+    /// The system that the account belongs to.
     pub provider: Provider,
-    /// What it is opened with.
+    /// Credentials of the account; they depend on the provider. Stored encrypted and never shown.
     #[schemars(with = "CredentialFields")]
     pub credentials: Map<String, Value>,
-    /// What is written back; null for nothing.
+    /// What is written back to the system; null for nothing.
     #[schemars(extend("x-nullable" = true))]
     pub push: Option<IntegrationPush>,
 }
 
-/// What is to change of an integration.
+/// A change of an integration: at least one of the two fields.
 #[derive(Deserialize, JsonSchema)]
 pub struct IntegrationChange {
-    /// Other credentials; they mend a broken integration.
+    /// Other credentials; they make a broken integration `active` again. Stored encrypted and never shown.
     #[schemars(with = "Option<CredentialFields>")]
     pub credentials: Option<Map<String, Value>>,
     /// What is written back from now on; null for nothing.
@@ -76,17 +75,17 @@ pub struct IntegrationChange {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Integration {
-    /// What a stream names as `integrationId`.
+    /// Id of the integration; a data stream has it in `integrationId`.
     pub id: Id<ids::Integration>,
-    /// The system.
+    /// The system that the account belongs to.
     pub provider: Provider,
-    /// A broken one needs other credentials.
+    /// `active`, or `broken` until it gets other credentials.
     pub status: Status,
-    /// Why it is broken.
+    /// Why the integration is broken, for people; null if it is not.
     pub last_error: Option<String>,
-    /// What is written back; null for nothing.
+    /// What is written back to the system; null for nothing.
     pub push: Option<IntegrationPush>,
-    /// When it was made.
+    /// When the integration was created.
     pub created_at: Timestamp,
 }
 

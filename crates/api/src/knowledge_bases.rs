@@ -24,7 +24,7 @@ pub const MAX_PASSAGES: i64 = 100_000;
 pub const MAX_PASSAGES_OF_WORKSPACE: i64 = 500_000;
 /// Passages of one document.
 pub const MAX_DOCUMENT_PASSAGES: usize = 5_000;
-/// Removed documents of a base that an index may lag behind; one that is further behind is made anew.
+/// Removed documents of a base that an index may lag behind; one that is further behind is rebuilt.
 pub const KEPT_REMOVALS: i64 = 1_000;
 /// Longest text, in characters.
 pub const MAX_TEXT: usize = 100_000;
@@ -35,23 +35,23 @@ pub const MAX_QUESTION: usize = 1_000;
 /// Most hits of a search.
 const MAX_HITS: i64 = 20;
 
-/// A knowledge base.
+/// A knowledge base, as a list shows it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KnowledgeBase {
-    /// Its id.
+    /// Id of the knowledge base; an agent has it in `knowledgeBaseId`.
     pub id: Id<ids::KnowledgeBase>,
-    /// Its name.
+    /// The name of the knowledge base, for people.
     pub name: String,
-    /// How many documents it has.
+    /// Number of documents in the base.
     pub document_count: i64,
-    /// How many passages its documents were cut into.
+    /// Number of passages that the documents are cut into.
     pub chunk_count: i64,
-    /// How many agents use it.
+    /// Number of agents that use the base.
     pub agent_count: i64,
-    /// When it was made.
+    /// When the base was created.
     pub created_at: Timestamp,
-    /// When its documents last changed.
+    /// When the documents of the base last changed.
     pub updated_at: Timestamp,
 }
 
@@ -59,45 +59,45 @@ pub struct KnowledgeBase {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KnowledgeBaseDetail {
-    /// The base.
+    /// The fields that a list shows.
     #[serde(flatten)]
     pub base: KnowledgeBase,
-    /// Its documents, in the order in which they were first added.
+    /// The documents, in the order in which they were first added.
     pub documents: Vec<KnowledgeDocument>,
 }
 
-/// A document of a knowledge base.
+/// A document of a knowledge base; `source` and `type` identify it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KnowledgeDocument {
-    /// Its title, file name or address.
+    /// Title, file name or address of the document.
     pub source: String,
-    /// Where it came from.
+    /// `text`, `file` or `link`: how the document was added.
     pub r#type: SourceKind,
-    /// How many passages it was cut into.
+    /// Number of passages that the document is cut into.
     pub chunk_count: i64,
-    /// How many characters were read.
+    /// Number of characters that were read.
     pub chars: i64,
-    /// When it was added or last replaced.
+    /// When the document was added or last replaced.
     pub updated_at: Timestamp,
 }
 
-/// A knowledge base to be made.
+/// The request to create a knowledge base.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct NewKnowledgeBase {
-    /// Its name.
+    /// The name of the base, for people; need not be unique.
     #[schemars(length(min = 1, max = 120))]
     pub name: String,
 }
 
-/// A text to be added.
+/// A text that is added to a knowledge base.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct NewText {
-    /// The text. Empty lines part paragraphs; lines that begin with `#` are headings, as in Markdown.
+    /// The text. Empty lines separate paragraphs; lines that begin with `#` are headings, as in Markdown.
     #[schemars(length(min = 1, max = MAX_TEXT))]
     pub text: String,
-    /// Names the document; a text with the same title is replaced. Without one, a name is made up and each call
-    /// adds a document.
+    /// Title of the document; it replaces the text with the same title. Null or absent: a title is generated,
+    /// so each request adds a document.
     #[schemars(length(min = 1, max = 200), extend("x-nullable" = true))]
     pub title: Option<String>,
 }
@@ -105,44 +105,44 @@ pub struct NewText {
 /// A document that was added or replaced.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AddedDocument {
-    /// How the document is named: its title, or what was made up.
+    /// Title, file name or address of the document.
     pub source: String,
-    /// How many passages it was cut into.
+    /// Number of passages that the document is cut into.
     pub added: i64,
-    /// Whether it replaced a document.
+    /// True if it replaced a document with the same source.
     pub replaced: bool,
-    /// How many characters were read.
+    /// Number of characters that were read.
     pub chars: i64,
 }
 
-/// A passage that fits a question.
+/// A passage that matches a question.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KnowledgeHit {
-    /// Its words.
+    /// The text of the passage.
     pub content: String,
-    /// How much of the question it answers to, from 0 to 1.
+    /// How well the passage matches, from 0 to 1.
     pub score: f64,
-    /// Title, file name or address of its document.
+    /// Title, file name or address of the passage's document.
     pub source: String,
-    /// Where its document came from.
+    /// `text`, `file` or `link`: how the document was added.
     pub r#type: SourceKind,
-    /// The headings that it stands under, from the highest.
+    /// Headings above the passage, joined with ` › `; null without any.
     pub heading: Option<String>,
-    /// The page of a file that it begins on.
+    /// Page of a file on which the passage begins, from 1; null for other documents.
     pub page: Option<i64>,
 }
 
 fn document_query() -> Vec<Field> {
     vec![
         need("source", text_of(1, MAX_SOURCE).doc("Title, file name or address of the document.")),
-        need("type", choice(&["text", "file", "link"]).doc("Where it came from.")),
+        need("type", choice(&["text", "file", "link"]).doc("How the document was added.")),
     ]
 }
 
 fn search_query() -> Vec<Field> {
     vec![
         need("q", text_of(1, MAX_QUESTION).doc("The question, as a customer would ask it.")),
-        or("limit", integer(1, MAX_HITS).doc("Most passages."), json!(5)),
+        or("limit", integer(1, MAX_HITS).doc("Most passages in the answer."), json!(5)),
     ]
 }
 
@@ -157,10 +157,11 @@ const fn row(
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    row(GET, "/v1/knowledge-bases", "listKnowledgeBases", "Knowledge bases, newest first")
+    row(GET, "/v1/knowledge-bases", "listKnowledgeBases", "All knowledge bases, newest first")
         .scope(KNOWLEDGE_READ)
         .answers(&[(200, Some(list::<KnowledgeBase>))]),
-    row(POST, "/v1/knowledge-bases", "createKnowledgeBase", "Make a knowledge base")
+    row(POST, "/v1/knowledge-bases", "createKnowledgeBase", "Create a knowledge base")
+        .about("409 `knowledge_base_limit` at 100 bases.")
         .scope(KNOWLEDGE_WRITE)
         .live_only()
         .body(request::<NewKnowledgeBase>)
@@ -173,28 +174,29 @@ pub const OPERATIONS: &[Operation] = &[
         DELETE,
         "/v1/knowledge-bases/{id}",
         "deleteKnowledgeBase",
-        "Delete a knowledge base; agents that used it have none any more",
+        "Delete a knowledge base with its documents",
     )
+    .about("Agents that used it stay published and have no knowledge base.")
     .scope(KNOWLEDGE_WRITE)
     .live_only()
     .answers(&[(200, Some(data::<Deleted>))]),
-    row(
-        POST,
-        "/v1/knowledge-bases/{id}/documents",
-        "addKnowledgeText",
-        "Add a text, or replace the one with the same title; it is found at once",
-    )
-    .scope(KNOWLEDGE_WRITE)
-    .live_only()
-    .body(request::<NewText>)
-    .answers(&[(200, Some(data::<AddedDocument>))])
-    .errors(&[KNOWLEDGE_BASE_FULL]),
+    row(POST, "/v1/knowledge-bases/{id}/documents", "addKnowledgeText", "Add a text to a knowledge base")
+        .about(
+            "A text with an existing title replaces the earlier document. Every search that begins \
+             afterwards finds it.",
+        )
+        .scope(KNOWLEDGE_WRITE)
+        .live_only()
+        .body(request::<NewText>)
+        .answers(&[(200, Some(data::<AddedDocument>))])
+        .errors(&[KNOWLEDGE_BASE_FULL]),
     row(
         DELETE,
         "/v1/knowledge-bases/{id}/documents",
         "removeKnowledgeDocument",
-        "Remove a document, whatever it came from",
+        "Remove a document from a knowledge base",
     )
+    .about("404 if there is no document with this source and type.")
     .scope(KNOWLEDGE_WRITE)
     .live_only()
     .query(document_query)
@@ -203,8 +205,9 @@ pub const OPERATIONS: &[Operation] = &[
         GET,
         "/v1/knowledge-bases/{id}/search",
         "searchKnowledgeBase",
-        "The passages that answer a question, ranked as in a conversation",
+        "Passages that match a question, best first",
     )
+    .about("The ranking is that of conversations.")
     .scope(KNOWLEDGE_READ)
     .query(search_query)
     .answers(&[(200, Some(list::<KnowledgeHit>))]),

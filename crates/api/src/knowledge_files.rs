@@ -10,21 +10,22 @@ use crate::operation::{Access, Operation, operation};
 use crate::schema::{data, request};
 use crate::scopes::KNOWLEDGE_WRITE;
 
-/// A page to be added.
+/// A web page that is added to a knowledge base.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct NewKnowledgeLink {
-    /// Its address. The page is fetched and read at once; the same address again reads it anew.
+    /// Public https:// address of the page, which is fetched at once; the same address again replaces the
+    /// document.
     #[schemars(length(min = 1, max = 2048))]
     pub url: String,
 }
 
-/// What was added from a file or a page.
+/// A document that was added from a file or a web page.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AddedSource {
-    /// The document; its source is the name of the file or the address of the page.
+    /// The document; its source is the file name or the address.
     #[serde(flatten)]
     pub document: AddedDocument,
-    /// There when little of a page could be read: what may be the reason.
+    /// Why little of a page could be read, for people; absent if there is no such doubt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -36,7 +37,12 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/knowledge-bases/{id}/links",
         "addKnowledgeLink",
         "Knowledge bases",
-        "Fetch a page and add it, or read it anew",
+        "Add a web page to a knowledge base",
+    )
+    .about(
+        "The page is fetched while the request waits, for 20 s at most. The same address again \
+         replaces the document. A refusal changes nothing; 422 `link_not_fetched` has the reason in \
+         `meta.reason`.",
     )
     .scope(KNOWLEDGE_WRITE)
     .live_only()
@@ -55,7 +61,11 @@ pub const OPERATIONS: &[Operation] = &[
         "/operator/v1/workspaces/{ws}/knowledge-bases/{id}/files",
         "addKnowledgeFile",
         "Operator",
-        "Add a file (pdf, docx, txt, md, html, csv), or replace the one with its name",
+        "Add a file to a knowledge base",
+    )
+    .about(
+        "PDF, Word (`.docx`), Markdown, HTML, CSV or text of at most 20 MB. A file with the same \
+         name replaces the document. A refusal changes nothing.",
     )
     .access(Access::Operator)
     .upload()

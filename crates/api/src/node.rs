@@ -9,7 +9,8 @@ use crate::operation::Method::{GET, POST};
 use crate::operation::{Access, Operation, operation};
 use crate::schema::data;
 
-/// What a node is there for.
+/// Whether a node takes new calls: `in_service`, `draining` (no new calls; live calls, requests and
+/// deliveries continue) or `stopping` (only live calls, until `shutdown_grace` is over).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeStatus {
@@ -21,17 +22,17 @@ pub enum NodeStatus {
     Stopping,
 }
 
-/// The node that was asked.
+/// The node that answers the request.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Node {
-    /// Its name, which it keeps with its data folder.
+    /// Name of the node, stored in its data folder.
     pub name: String,
-    /// What it is there for.
+    /// `in_service`, `draining` or `stopping`.
     pub status: NodeStatus,
-    /// Since when.
+    /// When the node got this status.
     pub since: Timestamp,
-    /// Calls over telephone lines that it holds, and dials that are on their way.
+    /// Number of live calls over telephone lines on this node, and of dials in progress.
     pub calls_held: usize,
 }
 
@@ -46,16 +47,13 @@ const fn row(
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    row(
-        GET,
-        "/operator/v1/node",
-        "getNode",
-        "The node that is asked: whether it is in service, and its calls",
-    )
-    .answers(&[(200, Some(data::<Node>))]),
-    row(POST, "/operator/v1/node/drain", "drain", "Let the node that is asked take no new calls")
+    row(GET, "/operator/v1/node", "getNode", "Status of the node that answers, and its live calls")
         .answers(&[(200, Some(data::<Node>))]),
-    row(POST, "/operator/v1/node/undrain", "undrain", "Put the node that is asked in service again")
+    row(POST, "/operator/v1/node/drain", "drain", "Drain the node that answers: it takes no new calls")
+        .about("Live calls, requests and deliveries continue. A repeat changes nothing.")
+        .answers(&[(200, Some(data::<Node>))]),
+    row(POST, "/operator/v1/node/undrain", "undrain", "Put the node that answers back in service")
+        .about("A repeat changes nothing. 409 `conflict` if the node is stopping.")
         .answers(&[(200, Some(data::<Node>))])
         .errors(&[CONFLICT]),
 ];

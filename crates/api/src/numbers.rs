@@ -14,40 +14,41 @@ use crate::scopes::{NUMBERS_READ, NUMBERS_WRITE};
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Number {
-    /// Its id.
+    /// Id of the number, `num_…`.
     pub id: Id<ids::Number>,
-    /// The number, E.164.
+    /// The phone number, E.164.
     pub number: String,
-    /// `IN`.
+    /// Country of the number; always `IN`.
     pub country: &'static str,
-    /// `mobile` or `landline`.
+    /// `mobile` or `landline`: the kind of number.
     pub r#type: &'static str,
     /// The series that it belongs to; null for an ordinary number.
     pub series: Option<Series>,
     /// `active` or `released`.
     pub status: String,
-    /// Calls can go out and come in.
+    /// Whether calls can be placed and received; always true.
     pub voice_enabled: bool,
-    /// Text messages; not supported.
+    /// Whether text messages can be sent; always false.
     pub sms_enabled: bool,
-    /// The agent that answers it.
+    /// Id of the agent that answers calls to the number; null if none does.
     pub inbound_agent_id: Option<String>,
-    /// The carrier that calls from it go out on, by its name in the operator's settings; null for the first one.
+    /// Name of the carrier over which the number's calls are dialled; null for the first carrier of the
+    /// settings.
     pub carrier: Option<String>,
 }
 
-/// Which agent answers a number.
+/// The agent that answers calls to a number.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InboundAgent {
-    /// A published agent for inbound calls; null stops answering.
+    /// Id of a published, inbound call agent; null to answer no calls.
     #[schemars(required, length(min = 1, max = 64), extend("x-nullable" = true))]
     pub agent_id: Option<String>,
 }
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    operation(GET, "/v1/numbers", "listNumbers", "Phone numbers", "Every number of the workspace")
+    operation(GET, "/v1/numbers", "listNumbers", "Phone numbers", "All active phone numbers, oldest first")
         .scope(NUMBERS_READ)
         .answers(&[(200, Some(list::<Number>))]),
     operation(
@@ -55,8 +56,9 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/numbers/{id}/inbound-agent",
         "setInboundAgent",
         "Phone numbers",
-        "Choose the agent that answers a number",
+        "Choose the agent that answers a phone number",
     )
+    .about("Replaces the current agent; null stops answering.")
     .scope(NUMBERS_WRITE)
     .live_only()
     .body(request::<InboundAgent>)

@@ -55,7 +55,7 @@ pub fn document(which: Document, brand: &str, key_prefix: &str) -> Value {
     })
 }
 
-/// A document as text for people and version control: what fits into a line stands in one.
+/// A document as text for people and version control: what fits into a line is written in one.
 pub fn to_text(document: &Value) -> String {
     let mut out = String::new();
     write(document, 0, 0, &mut out);
@@ -66,7 +66,7 @@ pub fn to_text(document: &Value) -> String {
 /// Widest line of [`to_text`], bytes.
 const WIDTH: usize = 110;
 
-/// Writes a value that stands at this level of nesting, behind so many bytes of the same line.
+/// Writes a value at this level of nesting, after so many bytes of the same line.
 fn write(value: &Value, level: usize, before: usize, out: &mut String) {
     let line = value.to_string();
     let (open, close, items): (char, char, Vec<(String, &Value)>) = match value {
@@ -116,19 +116,18 @@ fn meanings(errors: &[&ErrorCode]) -> String {
     errors.iter().map(|error| format!("`{}`: {}", error.code, error.meaning)).collect::<Vec<_>>().join("\n")
 }
 
-/// What a refused request is answered with.
+/// The body of every answer that is an error.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Error {
-    /// What is wrong, for people; branch on `code`.
+    /// What is wrong and what to do, for people. The text may change; branch on `code`.
     pub error: String,
-    /// What is wrong, for programs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
-    /// More about it.
+    /// Machine-readable code of the error. New codes may be added.
+    pub code: String,
+    /// Details, such as `field` (the first wrong field), `missing` or `nudgeId`; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meta: Option<Map<String, Value>>,
-    /// On a 500, the value of X-Request-Id.
+    /// Id of the request, the same as the header `X-Request-Id`; only with status 500.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
@@ -143,40 +142,110 @@ fn describe(operation: &Operation, shared: &mut Shared) -> Value {
     });
     match operation.access {
         Access::Public | Access::Signed => out["security"] = json!([]),
-        Access::StreamToken => {
+        Access::StreamToken | Access::AnyKey | Access::Operator | Access::Figures => {
             out["security"] = json!([{"bearer": []}]);
-            out["description"] = json!("Bearer: the stream's token, `dsk_…`, or the parameter `token`.");
         }
-        Access::AnyKey | Access::Operator | Access::Figures => out["security"] = json!([{"bearer": []}]),
         Access::Scope(scope) => {
             out["security"] = json!([{"bearer": []}]);
             out["x-scope"] = json!(scope.0);
-            out["description"] = json!(format!("Scope `{}`.", scope.0));
         }
         Access::Scopes(one, other) => {
             out["security"] = json!([{"bearer": []}]);
             out["x-scope"] = json!(format!("{} {}", one.0, other.0));
-            out["description"] = json!(format!("Scopes `{}` and `{}`.", one.0, other.0));
         }
     }
+    out["description"] = json!(about(operation));
     if operation.test_keys == TestKeys::Refused {
         out["x-test-keys"] = json!("refused");
     }
     if operation.upload {
         out["requestBody"] = json!({"required": true, "content": {"multipart/form-data": {"schema": {
-            "type": "object", "required": ["file"], "properties": {"file": {"type": "string", "format": "binary"}}}}}});
+            "type": "object", "required": ["file"], "properties": {"file": {
+                "type": "string", "format": "binary", "description": "The file, a part of the form with a file name."}}}}}});
     } else if let Some(body) = operation.body {
         out["requestBody"] = json!({"required": !operation.body_optional, "content": {"application/json": {"schema": shared.schemas.describe(&body())}}});
     }
     out
 }
 
+/// What the header `Idempotency-Key` does.
+const IDEMPOTENCY_KEY: &str = "A text of your own for this request. The same key with the same body within 24 hours \
+    returns the first answer and does nothing again; with another body it is 422 `idempotency_key_reused`.";
+
+/// What an operation does beyond its summary, and which key it needs.
+fn about(operation: &Operation) -> String {
+    let access = match operation.access {
+        Access::Public => "Needs no API key.".to_owned(),
+        Access::AnyKey => "Needs a valid key, with any scopes.".to_owned(),
+        Access::Scope(scope) => format!("Needs the scope `{}`.", scope.0),
+        Access::Scopes(one, other) => format!("Needs the scopes `{}` and `{}`.", one.0, other.0),
+        Access::StreamToken => {
+            "Needs the token of the stream, not a key: as bearer token, or in the parameter `token`."
+                .to_owned()
+        }
+        Access::Signed => "Needs no key: the body is signed with the secret of the connection.".to_owned(),
+        Access::Operator => "Needs the operator token.".to_owned(),
+        Access::Figures => {
+            "Needs no key. Details are shown with the operator token, with the metrics token, and in \
+             the networks of the operator."
+                .to_owned()
+        }
+    };
+    let test_keys = match operation.test_keys {
+        TestKeys::Refused => "A test key is refused with 403 `test_mode_read_only`.",
+        TestKeys::Allowed => "",
+    };
+    let sentences = [operation.about, &access, test_keys];
+    sentences.into_iter().filter(|sentence| !sentence.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The description of a path parameter, by the segment before it. Empty for an unknown segment, which a test refuses.
+fn path_parameter(segment: &str) -> &'static str {
+    match segment {
+        "agents" => "Id of the agent, `agt_…`.",
+        "boards" => "Id of the outcome board.",
+        "calls" => "Id of the call, `call_…`.",
+        "campaign-runs" => "Id of the campaign's run.",
+        "campaigns" => "Id of the campaign, `cmp_…`.",
+        "cards" => "Id of the card on the board.",
+        "chat-labels" => "Id of the label.",
+        "chats" | "sessions" => "Id of the chat, `chatsess_…`.",
+        "contacts" => "Id of the contact, `con_…`.",
+        "conversations" => "Id of the conversation, `chatsess_…`.",
+        "data-streams" | "streams" => "Id of the data stream.",
+        "deliveries" => "Id of the delivery, `whd_…`.",
+        "dnc" | "dnd" | "transfer-numbers" => "The phone number, in any usual notation.",
+        "dnd-imports" | "list-imports" => "Number of the import (`importId`).",
+        "documents" => "Id of the document, `doc_…`.",
+        "integrations" => "Id of the integration.",
+        "keys" => "Id of the key, `key_…`.",
+        "knowledge-bases" => "Id of the knowledge base.",
+        "messages" => "Id of the message, `camsg_…`.",
+        "nudges" => "Id of the nudge, `ndg_…`.",
+        "numbers" => "Id of the phone number.",
+        "recordings" => "Id of the recording, `rec_…`.",
+        "scheduled-calls" => "Id of the scheduled call, `scall_…`.",
+        "templates" => "Id of the template, `tpl_…`.",
+        "tools" => "Id of the tool, `tool_…`.",
+        "webhooks" => "Id of the webhook endpoint, `whe_…`.",
+        "workspaces" => "Id of the workspace, `ws_…`.",
+        _ => "",
+    }
+}
+
 fn parameters(operation: &Operation, shared: &mut Shared) -> Vec<Value> {
-    let mut out: Vec<Value> = operation
-        .path
-        .split('/')
-        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
-        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string", "minLength": 1}}))
+    let segments: Vec<&str> = operation.path.split('/').collect();
+    let mut out: Vec<Value> = segments
+        .windows(2)
+        .filter_map(|pair| {
+            let name = pair[1].strip_prefix('{')?.strip_suffix('}')?;
+            let schema = json!({"type": "string", "minLength": 1});
+            let description = match name {
+                "connection" => "Id of the connection, as in its `webhookUrl`.",
+                _ => path_parameter(pair[0]),
+            };
+            Some(json!({"name": name, "in": "path", "required": true, "description": description, "schema": schema}))
+        })
         .collect();
     for field in operation.query.map(|query| query()).unwrap_or_default() {
         out.push(query_parameter(&field, shared));
@@ -184,7 +253,7 @@ fn parameters(operation: &Operation, shared: &mut Shared) -> Vec<Value> {
     if operation.idempotency != Idempotency::Ignored {
         out.push(json!({
             "name": "Idempotency-Key", "in": "header", "required": operation.idempotency == Idempotency::Required,
-            "description": "The same key and body within 24 hours gets the first answer again.",
+            "description": IDEMPOTENCY_KEY,
             "schema": {"type": "string", "minLength": 1, "maxLength": 255},
         }));
     }
@@ -193,16 +262,28 @@ fn parameters(operation: &Operation, shared: &mut Shared) -> Vec<Value> {
 
 fn query_parameter(field: &Field, shared: &mut Shared) -> Value {
     let mut schema = shared.schemas.describe(&field.schema);
+    // A named type keeps a description of its own where it is defined; this one is about the parameter.
+    let description = schema.as_object_mut().and_then(|schema| schema.shift_remove("description"));
     if let Some(default) = &field.default {
         schema["default"] = default.clone();
     }
-    json!({"name": field.name, "in": "query", "required": field.required, "schema": schema})
+    let description = description.unwrap_or_default();
+    json!({"name": field.name, "in": "query", "required": field.required, "description": description, "schema": schema})
+}
+
+/// What a status of success means.
+fn success(status: u16) -> &'static str {
+    match status {
+        201 => "The object was created.",
+        202 => "The request was accepted; its work follows.",
+        _ => "The request succeeded.",
+    }
 }
 
 fn responses(operation: &Operation, shared: &mut Shared) -> Value {
     let mut out: Map<String, Value> = Map::new();
     for (status, body) in operation.answers {
-        let mut answer = json!({"description": "Success"});
+        let mut answer = json!({"description": success(*status)});
         if let Some(content_type) = operation.content_type {
             answer["content"] = content_type.split(", ").map(|each| (each.to_owned(), json!({}))).collect();
         } else if let Some(body) = body {
@@ -222,6 +303,9 @@ fn responses(operation: &Operation, shared: &mut Shared) -> Value {
     }
     Value::Object(out)
 }
+
+#[cfg(test)]
+mod descriptions;
 
 #[cfg(test)]
 mod tests {

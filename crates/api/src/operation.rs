@@ -107,6 +107,8 @@ pub struct Operation {
     pub tag: &'static str,
     /// What it does, in a line.
     pub summary: &'static str,
+    /// What a client must know beyond the summary: effects, repeats, refusals. Empty where that is all.
+    pub about: &'static str,
     /// Who may call it.
     pub access: Access,
     /// What a test key may do.
@@ -151,6 +153,7 @@ pub const fn operation(
         path,
         tag,
         summary,
+        about: "",
         access: Access::AnyKey,
         test_keys: TestKeys::Allowed,
         rate: None,
@@ -169,6 +172,11 @@ pub const fn operation(
 }
 
 impl Operation {
+    /// Describes effects, repeats and refusals, in sentences for clients.
+    pub const fn about(mut self, about: &'static str) -> Self {
+        self.about = about;
+        self
+    }
     /// Needs a key with this scope.
     pub const fn scope(mut self, scope: Scope) -> Self {
         self.access = Access::Scope(scope);

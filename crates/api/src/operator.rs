@@ -55,9 +55,35 @@ impl JsonSchema for Features {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
-        let fields: Map<String, Value> =
-            FEATURES.iter().map(|name| ((*name).to_owned(), json!({"type": "boolean"}))).collect();
-        json_schema!({"type": "object", "properties": fields, "description": "Whether a feature is on."})
+        let fields: Map<String, Value> = FEATURES
+            .iter()
+            .map(|name| {
+                let doc = format!("Whether the feature `{name}` is on.");
+                ((*name).to_owned(), json!({"type": "boolean", "description": doc}))
+            })
+            .collect();
+        json_schema!({"type": "object", "properties": fields, "description": "Features of a workspace: true if the feature is on."})
+    }
+}
+
+/// What a limit counts; empty for an unknown one, which a test refuses.
+fn limit_doc(name: &str) -> &'static str {
+    match name {
+        "requestsPerMinute" => "Most requests with keys of the workspace in 60 seconds.",
+        "callsPerMinute" => "Most placements over the API in 60 seconds.",
+        "nudgesPerMinute" => "Most nudges that are created in 60 seconds.",
+        "campaignWritesPerMinute" => {
+            "Most replaced calling lists, attached streams and started runs in 60 seconds."
+        }
+        "chatMessagesPerMinute" => "Most messages of customers in chat sessions in 60 seconds.",
+        "chatSessionsPerMinute" => "Most chat sessions that are opened in 60 seconds.",
+        "channelMessagesPerMinute" => {
+            "Most messages and conversations that are started on the channel in 60 seconds."
+        }
+        "handOversPerMinute" => "Most takeovers, handbacks and assignments in 60 seconds.",
+        "pendingNudges" => "Most nudges that are queued or scheduled, in each mode.",
+        "concurrentCalls" => "Most calls at the same time.",
+        _ => "",
     }
 }
 
@@ -70,65 +96,66 @@ impl JsonSchema for Limits {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
-        let limit = || json!({"type": "integer", "minimum": 0, "maximum": 10_000_000});
+        let limit = |name: &str| json!({"type": "integer", "minimum": 0, "maximum": 10_000_000, "description": limit_doc(name)});
         let fields: Map<String, Value> =
-            LIMITS.iter().map(|(name, _)| ((*name).to_owned(), limit())).collect();
-        json_schema!({"type": "object", "properties": fields, "description": "Limits of a workspace."})
+            LIMITS.iter().map(|(name, _)| ((*name).to_owned(), limit(*name))).collect();
+        json_schema!({"type": "object", "properties": fields, "description": "Limits of a workspace; 0 allows nothing."})
     }
 }
 
 /// Most money in one request or setting, in minor units: far from the ends of what the store can count.
 const MOST_MONEY: i64 = 1_000_000_000_000_000;
 
-/// A workspace to be made.
+/// The request to create a workspace.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewWorkspace {
-    /// Its name.
+    /// The name of the workspace, for people.
     #[schemars(length(min = 1, max = 120))]
     pub name: String,
-    /// Whether live calls may be placed.
+    /// Whether the workspace is verified (KYB) and may place live calls.
     #[schemars(extend("default" = false))]
     pub kyb_verified: bool,
-    /// First balance in minor units, booked as `signup_grant`.
+    /// First balance in minor units (paise), booked as `signup_grant`.
     #[schemars(range(min = 0, max = MOST_MONEY), extend("default" = 0))]
     pub balance_minor: i64,
-    /// ISO 4217 code.
+    /// Currency of the wallet, an ISO 4217 code; fixed once created.
     #[schemars(length(min = 3, max = 3), extend("default" = "INR"))]
     pub currency: String,
-    /// Price of a started minute.
+    /// Price of one started minute of talk time, in minor units.
     #[schemars(range(min = 0, max = 1_000_000_000), extend("default" = 600))]
     pub cost_per_minute_minor: i64,
 }
 
-/// A change of a workspace; what is absent stays.
+/// A change of a workspace; absent fields are not changed. It takes effect at once on every node.
 #[derive(Debug, Default, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceChange {
-    /// New name.
+    /// The name of the workspace, for people.
     #[schemars(length(min = 1, max = 120))]
     pub name: Option<String>,
-    /// Whether live calls may be placed.
+    /// Whether the workspace is verified (KYB) and may place live calls.
     pub kyb_verified: Option<bool>,
-    /// Whether every request is refused.
+    /// Whether the workspace is suspended: every request is 403 `workspace_suspended`, and its live calls
+    /// end.
     pub suspended: Option<bool>,
-    /// Features to switch on or off.
+    /// Features that are switched on or off.
     #[schemars(with = "Option<Features>")]
     pub features: Option<Map<String, Value>>,
-    /// Limits to set.
+    /// Limits that are changed; each from 0 to 10,000,000.
     #[schemars(with = "Option<Limits>")]
     pub limits: Option<Map<String, Value>>,
-    /// Price of a started minute.
+    /// Price of one started minute of talk time, in minor units.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub cost_per_minute_minor: Option<i64>,
-    /// Price of a chat.
+    /// Price of one chat, in minor units.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub cost_per_chat_minor: Option<i64>,
-    /// Threshold of `wallet.low`; null for 30 minutes of calls.
+    /// Threshold of the event `wallet.low`, in minor units; null for the price of 30 minutes.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, range(min = 0, max = MOST_MONEY), extend("x-nullable" = true))]
     pub low_balance_minor: Option<Option<i64>>,
-    /// Whether marketing templates need a recorded opt-in.
+    /// Whether marketing templates are sent only to contacts with a recorded opt-in.
     pub marketing_opt_in_rule: Option<bool>,
     /// How the law regulates its entity; the rules of its packs on number series go by it.
     pub regulated_as: Option<EntityClass>,
@@ -138,31 +165,31 @@ pub struct WorkspaceChange {
     pub dlt_entity_id: Option<Option<String>>,
 }
 
-/// A workspace as the operator sees it; money in minor units.
+/// A workspace, which is one tenant; amounts are in minor units.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Workspace {
-    /// Its id.
+    /// Id of the workspace, `ws_…`.
     pub id: Id<ids::Workspace>,
-    /// Its name.
+    /// The name of the workspace, for people.
     pub name: String,
-    /// Whether live calls may be placed.
+    /// Whether the workspace is verified (KYB) and may place live calls.
     pub kyb_verified: bool,
-    /// Whether every request is refused.
+    /// Whether the workspace is suspended: every request is 403 `workspace_suspended`.
     pub suspended: bool,
-    /// Balance.
+    /// Balance of the wallet in minor units, holds included.
     pub balance_minor: i64,
-    /// What calls in flight hold of the balance.
+    /// Sum of all holds of live calls and open chats, in minor units.
     pub reserved_minor: i64,
-    /// ISO 4217 code.
+    /// Currency of the wallet, an ISO 4217 code.
     pub currency: String,
-    /// Price of a started minute.
+    /// Price of one started minute of talk time, in minor units.
     pub cost_per_minute_minor: i64,
-    /// Price of a chat.
+    /// Price of one chat, in minor units.
     pub cost_per_chat_minor: i64,
-    /// Threshold of `wallet.low`; null for 30 minutes of calls.
+    /// Threshold of the event `wallet.low`, in minor units; null for the price of 30 minutes.
     pub low_balance_minor: Option<i64>,
-    /// Whether marketing templates need a recorded opt-in.
+    /// Whether marketing templates are sent only to contacts with a recorded opt-in.
     pub marketing_opt_in_rule: bool,
     /// How the law regulates its entity.
     pub regulated_as: EntityClass,
@@ -171,27 +198,27 @@ pub struct Workspace {
     /// Every feature and whether it is on.
     #[schemars(with = "Features")]
     pub features: Map<String, Value>,
-    /// Every limit.
+    /// Every limit and its value.
     #[schemars(with = "Limits")]
     pub limits: Map<String, Value>,
-    /// When it was made.
+    /// When the workspace was created.
     pub created_at: Timestamp,
 }
 
-/// An API key to be made.
+/// The request to create an API key.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewApiKey {
-    /// What it is for.
+    /// The name of the key, for people.
     #[schemars(length(min = 1, max = 120))]
     pub name: String,
-    /// Its mode.
+    /// `live` or `test`; fixed once created.
     #[schemars(with = "Mode")]
     pub mode: String,
-    /// Names of scopes, or `"all"`.
+    /// Names of scopes, or `"all"`, which includes `contacts:erase`; fixed once created.
     #[schemars(with = "NewApiKeyScopes")]
     pub scopes: Value,
-    /// When it stops working.
+    /// When the key expires; null for never. It must be in the future.
     #[schemars(extend("x-nullable" = true))]
     pub expires_at: Option<Timestamp>,
 }
@@ -216,140 +243,142 @@ enum AllScopes {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKey {
-    /// Its id.
+    /// Id of the key, `key_…`.
     pub id: Id<ids::ApiKey>,
-    /// What it is for.
+    /// The name of the key, for people.
     pub name: String,
-    /// Its mode.
+    /// `live` or `test`: the mode whose objects the key sees.
     pub mode: Mode,
-    /// Names of its scopes.
+    /// Names of the scopes that the key has.
     pub scopes: Vec<String>,
-    /// First characters, the rest masked.
+    /// The beginning of the key with its first four random characters, followed by `…`.
     pub prefix: String,
-    /// When it stops working.
+    /// When the key expires; null for never.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// When the key was revoked; null if it was not.
     pub revoked_at: Option<Timestamp>,
-    /// When it was made.
+    /// When the key was created.
     pub created_at: Timestamp,
-    /// Until when the value before its last rotation works; null without one.
+    /// Until when the value before the last rotation works; null if there is none.
     pub previous_valid_until: Option<Timestamp>,
-    /// The full value, only in the answer that made it or gave it another one.
+    /// The full value; only in the answer that creates or rotates the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// What was cancelled with it, only in the answer that revoked it.
+    /// Number of objects that were cancelled with the key; only in the answer that revokes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancelled: Option<CancelledWork>,
 }
 
-/// What waited in the name of a key that was revoked, and is cancelled.
+/// Number of waiting objects that were cancelled because their key was revoked.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CancelledWork {
-    /// Nudges.
+    /// Number of waiting nudges that were cancelled.
     #[schemars(range(min = 0))]
     pub nudges: i64,
-    /// Scheduled calls.
+    /// Number of waiting scheduled calls that were cancelled.
     #[schemars(range(min = 0))]
     pub scheduled_calls: i64,
 }
 
-/// Hours for which the value before a rotation works, unless told otherwise, and at most.
+/// Default and maximum of the hours for which the value before a rotation works.
 pub const GRACE_HOURS: i64 = 24;
 const MOST_GRACE_HOURS: i64 = 30 * 24;
 
-/// How a key gets another value.
+/// How the value of a key is replaced.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RotateKey {
-    /// Hours for which the present value works beside the new one; 0: it stops at once.
+    /// Hours for which the current value works beside the new one; 0 ends it at once.
     #[schemars(range(min = 0, max = MOST_GRACE_HOURS), extend("default" = GRACE_HOURS))]
     pub grace_hours: Option<i64>,
 }
 
-/// A line to be written into the ledger.
+/// A line that is added to the ledger.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewWalletEntry {
-    /// What it is for.
+    /// `topup` for money that was paid, `adjustment` for a correction.
     #[schemars(extend("enum" = ["topup", "adjustment"]))]
     pub kind: String,
-    /// Positive adds, negative (adjustments only) deducts.
+    /// Amount in minor units: positive adds, negative deducts (`adjustment` only). Not 0.
     #[schemars(range(min = -MOST_MONEY, max = MOST_MONEY))]
     pub amount_minor: i64,
-    /// Payment id or reason.
+    /// Your own reference, such as a payment id or a reason.
     #[schemars(length(min = 1, max = 200))]
     pub reference: String,
 }
 
-/// A phone number for a workspace.
+/// The request to assign a phone number to a workspace.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct NewNumber {
-    /// The number, in any usual writing.
+    /// The phone number, in any usual notation.
     #[schemars(length(min = 8, max = 20))]
     pub number: String,
-    /// The carrier that calls from it go out on: a `carrier` of `telephony.sip.trunks`. Left out, it is the first one.
+    /// Name of the carrier over which the number's calls are dialled: a `carrier` of `telephony.sip.trunks`.
+    /// Absent: the first one.
     #[schemars(length(min = 1, max = 64))]
     pub carrier: Option<String>,
 }
 
-/// What changes of a phone number.
+/// A change of a phone number.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct NumberUpdate {
-    /// The carrier that calls from it go out on: a `carrier` of `telephony.sip.trunks`; null for the first one.
+    /// Name of the carrier over which the number's calls are dialled: a `carrier` of `telephony.sip.trunks`;
+    /// null for the first one.
     #[schemars(required, length(min = 1, max = 64), extend("x-nullable" = true))]
     pub carrier: Option<String>,
 }
 
-/// A person who works in the console.
+/// A person who uses the console of a workspace.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Member {
-    /// Its id.
+    /// Id of the member, `usr_…`.
     pub id: Id<ids::User>,
-    /// Address to sign in with.
+    /// E-mail address with which the member signs in.
     pub email: String,
-    /// Name.
+    /// The name of the member.
     pub name: String,
-    /// `owner`, `admin`, `editor` or `viewer`.
+    /// `owner`, `admin`, `editor` or `viewer`: what the member may do.
     pub role: String,
-    /// When it was added.
+    /// When the member was added.
     pub created_at: Timestamp,
 }
 
-/// A person to be added to a workspace.
+/// The request to add a member to a workspace.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewMember {
-    /// Address to sign in with.
+    /// E-mail address with which the member signs in.
     #[schemars(length(min = 3, max = 254))]
     pub email: String,
-    /// Name.
+    /// The name of the member.
     #[schemars(length(min = 1, max = 120))]
     pub name: String,
-    /// Role.
+    /// What the member may do; a `viewer` cannot reply in the inbox.
     #[schemars(extend("enum" = ["owner", "admin", "editor", "viewer"]))]
     pub role: String,
-    /// Console password.
+    /// Password for the console; absent for none.
     #[schemars(length(min = 10, max = 200))]
     pub password: Option<String>,
 }
 
-/// An operator write.
+/// An entry of the operator log: one write over the operator API.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OperatorLogEntry {
-    /// Its id.
+    /// Id of the entry.
     pub id: String,
-    /// When it happened.
+    /// When the write happened.
     pub at: Timestamp,
-    /// The operation.
+    /// `operationId` of the write.
     pub operation: String,
-    /// The workspace that it was about.
+    /// Id of the workspace that it concerns; null if it concerns none.
     pub workspace_id: Option<String>,
-    /// What it was about: ids and names only.
+    /// The object that was written: ids and counts, no personal data.
     pub subject: String,
-    /// The request.
+    /// Id of the request, as in `X-Request-Id`.
     pub request_id: String,
 }
 
@@ -372,7 +401,7 @@ const fn row(
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    row(POST, "/operator/v1/workspaces", "createWorkspace", "Make a workspace")
+    row(POST, "/operator/v1/workspaces", "createWorkspace", "Create a workspace")
         .idempotent(Idempotency::Optional)
         .body(request::<NewWorkspace>)
         .answers(&[(201, Some(data::<Workspace>))]),
@@ -385,20 +414,29 @@ pub const OPERATIONS: &[Operation] = &[
         PATCH,
         "/operator/v1/workspaces/{ws}",
         "updateWorkspace",
-        "Change verification, suspension, features, limits and prices",
+        "Change verification, suspension, features, limits and prices of a workspace",
+    )
+    .about(
+        "Only fields in the body change, at once on every node. Suspending a workspace ends its \
+         live calls.",
     )
     .body(request::<WorkspaceChange>)
     .answers(&[(200, Some(data::<Workspace>))]),
-    row(POST, "/operator/v1/workspaces/{ws}/keys", "createKey", "Make an API key; its value is shown once")
+    row(POST, "/operator/v1/workspaces/{ws}/keys", "createKey", "Create an API key")
+        .about("Its value is shown only in this answer.")
         .body(request::<NewApiKey>)
         .answers(&[(201, Some(data::<ApiKey>))]),
-    row(GET, "/operator/v1/workspaces/{ws}/keys", "listKeys", "The keys of a workspace")
+    row(GET, "/operator/v1/workspaces/{ws}/keys", "listKeys", "All API keys of a workspace")
         .answers(&[(200, Some(list::<ApiKey>))]),
     row(
         POST,
         "/operator/v1/workspaces/{ws}/keys/{key}/rotate",
         "rotateKey",
-        "Give a key another value, which is shown once; nothing that the key made is cancelled",
+        "Replace the value of an API key",
+    )
+    .about(
+        "The new value is shown only in this answer. Nothing that the key created is cancelled. 409 \
+         `conflict` for a revoked or expired key.",
     )
     .body(request::<RotateKey>)
     .answers(&[(200, Some(data::<ApiKey>))])
@@ -407,14 +445,19 @@ pub const OPERATIONS: &[Operation] = &[
         DELETE,
         "/operator/v1/workspaces/{ws}/keys/{key}",
         "revokeKey",
-        "Revoke a key, at once on every node",
+        "Revoke an API key, at once on every node",
     )
+    .about("Waiting nudges and scheduled calls of the key are cancelled.")
     .answers(&[(200, Some(data::<ApiKey>))]),
     row(
         POST,
         "/operator/v1/workspaces/{ws}/wallet/entries",
         "createWalletEntry",
-        "Top up or adjust a wallet",
+        "Top up or adjust the wallet of a workspace",
+    )
+    .about(
+        "Send an `Idempotency-Key`: a repeat without one adds the amount again. 409 `conflict` if \
+         the balance would not cover what live calls hold.",
     )
     .idempotent(Idempotency::Optional)
     .body(request::<NewWalletEntry>)
@@ -424,34 +467,41 @@ pub const OPERATIONS: &[Operation] = &[
         GET,
         "/operator/v1/workspaces/{ws}/wallet/entries",
         "listWalletEntries",
-        "The ledger of a workspace, newest first",
+        "Lines of a workspace's ledger, newest first",
     )
     .query(offset_query)
     .answers(&[(200, Some(counted::<WalletTransaction>))]),
-    row(POST, "/operator/v1/workspaces/{ws}/numbers", "createNumber", "Give a workspace a phone number")
+    row(POST, "/operator/v1/workspaces/{ws}/numbers", "createNumber", "Assign a phone number to a workspace")
+        .about("409 `conflict` if a workspace has it.")
         .body(request::<NewNumber>)
         .answers(&[(201, Some(data::<Number>))])
         .errors(&[CONFLICT]),
-    row(GET, "/operator/v1/workspaces/{ws}/numbers", "listWorkspaceNumbers", "Its phone numbers")
-        .answers(&[(200, Some(list::<Number>))]),
+    row(
+        GET,
+        "/operator/v1/workspaces/{ws}/numbers",
+        "listWorkspaceNumbers",
+        "All phone numbers of a workspace",
+    )
+    .answers(&[(200, Some(list::<Number>))]),
     row(
         PATCH,
         "/operator/v1/workspaces/{ws}/numbers/{id}",
         "updateNumber",
-        "Choose the carrier that calls from a number go out on",
+        "Choose the carrier of a phone number",
     )
+    .about("Calls that are placed already are not affected.")
     .body(request::<NumberUpdate>)
     .answers(&[(200, Some(data::<Number>))]),
-    row(DELETE, "/operator/v1/workspaces/{ws}/numbers/{id}", "releaseNumber", "Release a number")
+    row(DELETE, "/operator/v1/workspaces/{ws}/numbers/{id}", "releaseNumber", "Release a phone number")
         .answers(&[(200, Some(data::<Number>))])
         .errors(&[CONFLICT]),
-    row(POST, "/operator/v1/workspaces/{ws}/members", "createMember", "Add a person who may use the console")
+    row(POST, "/operator/v1/workspaces/{ws}/members", "createMember", "Add a member to a workspace")
         .body(request::<NewMember>)
         .answers(&[(201, Some(data::<Member>))])
         .errors(&[CONFLICT]),
-    row(GET, "/operator/v1/workspaces/{ws}/members", "listMembers", "People of a workspace")
+    row(GET, "/operator/v1/workspaces/{ws}/members", "listMembers", "All members of a workspace")
         .answers(&[(200, Some(list::<Member>))]),
-    row(GET, "/operator/v1/log", "listOperatorLog", "Every operator write, newest first")
+    row(GET, "/operator/v1/log", "listOperatorLog", "Entries of the operator log, newest first")
         .query(cursor_query)
         .answers(&[(200, Some(page::<OperatorLogEntry>))]),
 ];

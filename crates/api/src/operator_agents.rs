@@ -18,52 +18,53 @@ use crate::tools::Tool;
 /// Whether an agent is locked.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AgentLock {
-    /// The agent.
+    /// Id of the agent, `agt_…`.
     pub id: Id<ids::Agent>,
-    /// Whether the API refuses to change it.
+    /// True if every change over the API is 423 `agent_locked`.
     pub locked: bool,
 }
 
-/// A tool to be made.
+/// The request to create a tool.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct NewTool {
-    /// Always `webhook`.
+    /// Type of the tool; always `webhook`.
     #[schemars(extend("enum" = ["webhook"]))]
     pub r#type: String,
-    /// Name.
+    /// Name of the tool, shown to the language model.
     #[schemars(length(min = 1, max = 64))]
     pub name: String,
-    /// When an agent should use it.
+    /// When an agent should use the tool, for the language model.
     #[schemars(length(max = 1024), extend("default" = ""))]
     pub description: String,
-    /// How it is called.
+    /// How the tool is called; stored encrypted and never shown.
     pub config: WebhookConfig,
 }
 
 /// How a webhook tool is called.
 // Its headers may hold secrets, so it is stored encrypted and never shown again.
+/// How a webhook tool is called.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookConfig {
-    /// Where the request goes: https:// and public.
+    /// Public https:// address of the tool.
     #[schemars(length(min = 1, max = 2048))]
     pub url: String,
-    /// `POST`, `PUT` and `PATCH` carry the arguments as JSON, `GET` as query parameters.
+    /// HTTP method; `GET` sends the arguments as query parameters, the others as JSON.
     #[schemars(extend("enum" = ["GET", "POST", "PUT", "PATCH"], "default" = "POST"))]
     pub method: String,
-    /// Sent with every request; may hold secrets.
+    /// Headers of every request, name to value; they may hold secrets. At most 32 KB in all.
     #[schemars(with = "HeaderValues", extend("default" = {}))]
     pub headers: Map<String, Value>,
-    /// JSON Schema of the arguments, for the model; what does not fit it is not sent.
+    /// JSON Schema of the arguments, shown to the language model; invalid arguments are not sent.
     #[schemars(with = "Map<String, Value>")]
     #[schemars(extend("maxProperties" = 100, "x-maxBytes" = 64 * 1024))]
     #[schemars(extend("default" = json!({"type": "object", "properties": {}})))]
     pub parameters: Value,
-    /// Longest wait for the answer, seconds.
+    /// Time within which the tool must answer, in seconds.
     #[schemars(range(min = 1, max = 20), extend("default" = 8))]
     pub timeout_seconds: i64,
-    /// Whether the tool may be sent the same request twice: it recognises the `Idempotency-Key`, or doing the same
-    /// again changes nothing. Then a request whose answer was lost is sent once more.
+    /// Whether a request may be retried: the tool recognises its `Idempotency-Key`, or a repeat changes
+    /// nothing.
     #[serde(default)]
     #[schemars(extend("default" = false))]
     pub idempotent: bool,
@@ -79,23 +80,23 @@ struct HeaderValues(std::collections::BTreeMap<String, HeaderText>);
 #[allow(dead_code, reason = "only its schema is used")]
 struct HeaderText(#[schemars(length(max = 4096))] String);
 
-/// A compliance pack to be made.
+/// The request to create a compliance pack, which cannot be changed or deleted.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewCompliancePack {
-    /// Name.
+    /// The name of the pack, for people.
     #[schemars(length(min = 1, max = 120))]
     pub name: String,
-    /// When calls may be placed.
+    /// Calling hours; days that no entry names are closed. At most 50 entries.
     #[schemars(length(min = 1, max = 100))]
     pub hours: Vec<PackHours>,
-    /// Days without calls, `YYYY-MM-DD`.
+    /// Days on which nobody is called, `YYYY-MM-DD`.
     #[schemars(with = "Vec<Day>", length(max = 1000), extend("default" = []))]
     pub holidays: Vec<String>,
-    /// How often a person may be called.
+    /// How often one number may be dialled.
     #[schemars(extend("default" = json!({"perDay": null, "perWeek": null})))]
     pub caps: PackCaps,
-    /// Whether a recorded consent is needed.
+    /// Whether a contact without a recorded consent is not called.
     #[schemars(extend("default" = false))]
     pub require_consent: bool,
     /// Regulated verticals whose agents may use the pack.
@@ -179,28 +180,28 @@ pub struct PackDisclosureText {
     pub text: String,
 }
 
-/// Hours of some days of the week.
+/// Calling hours on some days of the week, India time.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PackHours {
-    /// Days of the week; Monday is 0.
+    /// Days of the week, 0 (Monday) to 6 (Sunday).
     #[schemars(length(min = 1, max = 7), inner(range(min = 0, max = 6)))]
     pub days: Vec<i64>,
-    /// HH:MM, India time.
+    /// Start of the calling hours, `HH:MM` in India time.
     #[schemars(length(max = 5))]
     pub from: String,
-    /// HH:MM, up to 24:00.
+    /// End of the calling hours, `HH:MM` in India time up to `24:00`, after `from`; the end is excluded.
     #[schemars(length(max = 5))]
     pub to: String,
 }
 
-/// How often a person may be called; null for as often as one likes.
+/// How often one number may be dialled.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PackCaps {
-    /// Calls on one day.
+    /// Most dials to one number in a rolling 24 hours; null for no limit.
     #[schemars(range(min = 1, max = 1000), extend("x-nullable" = true, "default" = null))]
     pub per_day: Option<i64>,
-    /// Calls in one week.
+    /// Most dials to one number in rolling 7 days; null for no limit.
     #[schemars(range(min = 1, max = 1000), extend("x-nullable" = true, "default" = null))]
     pub per_week: Option<i64>,
 }
@@ -214,13 +215,13 @@ struct Day(String);
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CompliancePack {
-    /// What agents name in `policyRef`.
+    /// Id of the pack, `cpk_…`; an agent has it in `policyRef`.
     pub id: Id<ids::CompliancePack>,
-    /// The pack as it was written.
+    /// The fields of the request.
     #[serde(flatten)]
     #[schemars(with = "NewCompliancePack")]
     pub body: Map<String, Value>,
-    /// When it was made.
+    /// When the pack was created.
     pub created_at: Timestamp,
 }
 
@@ -244,41 +245,45 @@ pub const OPERATIONS: &[Operation] = &[
         POST,
         "/operator/v1/workspaces/{ws}/agents/{id}/lock",
         "lockAgent",
-        "Refuse every change of an agent through the API",
+        "Lock an agent: every change over the API is 423",
     )
+    .about("Its calls continue. A repeat changes nothing.")
     .answers(&[(200, Some(data::<AgentLock>))]),
-    row(POST, "/operator/v1/workspaces/{ws}/agents/{id}/unlock", "unlockAgent", "Allow changes again")
+    row(POST, "/operator/v1/workspaces/{ws}/agents/{id}/unlock", "unlockAgent", "Unlock an agent")
+        .about("A repeat changes nothing.")
         .answers(&[(200, Some(data::<AgentLock>))]),
-    row(POST, "/operator/v1/workspaces/{ws}/tools", "createTool", "Make a tool that agents may use")
-        .body(request::<NewTool>)
-        .answers(&[(201, Some(data::<Tool>))]),
+    row(
+        POST,
+        "/operator/v1/workspaces/{ws}/tools",
+        "createTool",
+        "Create a webhook tool for the agents of a workspace",
+    )
+    .body(request::<NewTool>)
+    .answers(&[(201, Some(data::<Tool>))]),
     row(
         GET,
         "/operator/v1/workspaces/{ws}/tools",
         "listWorkspaceTools",
-        "Tools of a workspace, built-in ones first",
+        "All tools of a workspace, built-in ones first",
     )
     .answers(&[(200, Some(list::<Tool>))]),
-    row(
-        DELETE,
-        "/operator/v1/workspaces/{ws}/tools/{id}",
-        "deleteTool",
-        "Delete a tool; flows that use it are not ready any more",
-    )
-    .answers(&[(200, Some(data::<Deleted>))]),
+    row(DELETE, "/operator/v1/workspaces/{ws}/tools/{id}", "deleteTool", "Delete a tool")
+        .about("Flows that use it are not ready any more: placing calls with them is 422 `flow_not_ready`.")
+        .answers(&[(200, Some(data::<Deleted>))]),
     row(
         POST,
         "/operator/v1/workspaces/{ws}/compliance-packs",
         "createCompliancePack",
-        "Make a compliance pack",
+        "Create a compliance pack for a workspace",
     )
+    .about("A pack cannot be changed or deleted.")
     .body(request::<NewCompliancePack>)
     .answers(&[(201, Some(data::<CompliancePack>))]),
     row(
         GET,
         "/operator/v1/workspaces/{ws}/compliance-packs",
         "listCompliancePacks",
-        "The compliance packs that were made for a workspace",
+        "All custom compliance packs of a workspace",
     )
     .answers(&[(200, Some(list::<CompliancePack>))]),
 ];

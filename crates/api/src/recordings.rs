@@ -7,8 +7,15 @@ use crate::schema::{Field, integer, need, text_of};
 
 fn link_query() -> Vec<Field> {
     vec![
-        need("expires", integer(0, 1 << 40).doc("Seconds since 1970 at which the link ends.")),
-        need("signature", text_of(0, 200).doc("Part of the link; a link is made by reading the call.")),
+        need(
+            "expires",
+            integer(0, 1 << 40).doc("End of the link's validity, in Unix seconds; part of `recordingUrl`."),
+        ),
+        need(
+            "signature",
+            text_of(0, 200)
+                .doc("Signature of the link; part of `recordingUrl`. Read the call again for a fresh link."),
+        ),
     ]
 }
 
@@ -18,7 +25,11 @@ pub const OPERATIONS: &[Operation] = &[operation(
     "/v1/recordings/{id}",
     "getRecording",
     "Calls",
-    "The sound of a call, by its `recordingUrl`; takes `Range` and HEAD, needs no key",
+    "The recording of a call, a stereo WAV file",
+)
+.about(
+    "Use the address in `recordingUrl`, which works for five minutes. Supports `HEAD` and one \
+     `Range`. 403 `link_invalid` once the link has expired: read the call again.",
 )
 .access(Access::Public)
 .query(link_query)

@@ -15,60 +15,60 @@ use crate::operation::{Idempotency, Operation, operation};
 use crate::schema::{Field, answer, data, limit, list, may, offset, request};
 use crate::scopes::{CALLS_READ, CALLS_WRITE};
 
-/// What a call at a set time is placed with.
+/// The request to schedule a call.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewScheduledCall {
-    /// What the call is placed with.
+    /// The fields of a placement.
     #[serde(flatten)]
     pub call: NewCall,
-    /// From now up to 30 days ahead.
+    /// When to place the call: up to 30 days ahead; up to 5 seconds in the past means now.
     pub scheduled_at: Timestamp,
 }
 
-/// A call at a set time.
+/// A call that is placed at a set time.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduledCall {
-    /// Its id.
+    /// Id of the scheduled call, `scall_…`.
     pub id: Id<ids::ScheduledCall>,
-    /// The agent that will talk.
+    /// Id of the agent that calls, `agt_…`.
     pub agent_id: Id<ids::Agent>,
-    /// Where it is.
+    /// `scheduled`, `placed`, `failed` or `cancelled`.
     pub status: Status,
-    /// When it is to be placed, as the client asked.
+    /// When the call is to be placed, as requested.
     pub scheduled_at: Timestamp,
-    /// When it is tried next; null while it is being dialled and at the end.
+    /// When the call is tried next; null while it is dialled and once it is over.
     pub next_attempt_at: Option<Timestamp>,
-    /// Tries so far.
+    /// Number of tries so far, at most three; waiting for the calling hours does not count.
     #[schemars(range(min = 0, max = 3))]
     pub attempts: u8,
-    /// The call; null until it is placed.
+    /// Id of the call, `call_…`; null until it is placed.
     pub call_id: Option<Id<ids::Call>>,
-    /// Why it waits, failed or was cancelled; the codes of a nudge's `statusReason`.
+    /// Why it waits, failed or was cancelled: a code as in `statusReason` of a nudge; null otherwise.
     pub reason: Option<&'static str>,
-    /// The number to call.
+    /// The number to call, E.164; `[erased]` once the contact is erased.
     pub to_number: String,
-    /// The number to show, if the client chose one.
+    /// The caller id that was requested, E.164; null for the first active number of the workspace.
     pub from_number: Option<String>,
-    /// Your own id of the person.
+    /// Your own id of the contact; null without one and once the contact is erased.
     pub external_ref: Option<String>,
-    /// Values of the conversation.
+    /// Values for the agent's flow, as they will be used; empty once the contact is erased.
     #[schemars(with = "Map<String, Value>")]
     pub variables: Value,
-    /// What the client gave as `metadata`.
+    /// The `metadata` of the request; empty once the contact is erased.
     #[schemars(with = "Map<String, Value>")]
     pub metadata: Value,
-    /// When it was made.
+    /// When the scheduled call was created.
     pub created_at: Timestamp,
 }
 
-/// A scheduled call that was made.
+/// A call that was scheduled.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ScheduledCallMade {
-    /// The scheduled call.
+    /// The scheduled call that was created.
     pub data: ScheduledCall,
-    /// What was over a limit; absent when nothing was.
+    /// Variables that exceed a limit and were shortened or used unchanged; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
@@ -77,30 +77,30 @@ pub struct ScheduledCallMade {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CallTimelineEntry {
-    /// When it was made.
+    /// When the decision was made.
     pub at: Timestamp,
-    /// What asked for a decision: created, due, placed, answered, ended, …
+    /// What caused the decision, such as `created`, `due`, `placed`, `answered` or `ended`.
     pub event: String,
-    /// What was checked and the value seen.
+    /// The conditions that were checked, each with its value and `ok`.
     pub checks: Vec<Map<String, Value>>,
-    /// What was decided.
+    /// The decision that was made.
     pub decision: CallDecision,
-    /// Status or state afterwards.
+    /// Status or state after the decision.
     pub status: String,
-    /// Why it waits or ended.
+    /// Why the call waits or ended; null otherwise.
     pub reason: Option<String>,
-    /// How long it waits.
+    /// Until when the call waits; null unless the decision is `hold`.
     pub until: Option<Timestamp>,
-    /// The call that it is about.
+    /// Id of the call that the decision is about; null without one.
     pub call_id: Option<Id<ids::Call>>,
-    /// How often the same was decided in a row.
+    /// How often the same decision was made in a row.
     #[schemars(range(min = 1))]
     pub times: i64,
-    /// When it was decided last.
+    /// When the same decision was made last.
     pub last_at: Timestamp,
 }
 
-/// What is decided about a call.
+/// A decision about a call: `hold` (it waits), `dial`, `ring`, `talk` (picked up) or `finish`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CallDecision {
@@ -120,14 +120,18 @@ pub enum CallDecision {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduledCallPage {
-    /// The calls, newest first.
+    /// The scheduled calls of this page, newest first.
     pub data: Vec<ScheduledCall>,
-    /// The `offset` of the next page; null on the last one.
+    /// `offset` of the next page; null on the last page.
     pub next_offset: Option<i64>,
 }
 
 fn list_query() -> Vec<Field> {
-    vec![may("status", request::<Status>()), limit(200), offset()]
+    vec![
+        may("status", request::<Status>().doc("Only scheduled calls with this status.")),
+        limit(200),
+        offset(),
+    ]
 }
 
 /// Errors of scheduling a call: those of a placement that concern agent, variables, workspace and numbers,
@@ -150,6 +154,11 @@ const SCHEDULING: &[&codes::ErrorCode] = &[
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
     operation(POST, "/v1/scheduled-calls", "scheduleCall", "Scheduled calls", "Place a call at a set time")
+        .about(
+            "Agent, variables, verification and numbers are checked at once, with the refusals of a \
+             placement; money, lines and compliance gates when the call is due. Outside the calling \
+             hours it waits for the next opening.",
+        )
         .scope(CALLS_WRITE)
         .idempotent(Idempotency::Optional)
         .body(request::<NewScheduledCall>)
@@ -173,7 +182,11 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/scheduled-calls/{id}",
         "cancelScheduledCall",
         "Scheduled calls",
-        "Cancel a call that is not placed yet",
+        "Cancel a scheduled call",
+    )
+    .about(
+        "409 `scheduled_call_not_cancellable` with `meta.status` once it is placed, failed or \
+         cancelled, or while it is being dialled.",
     )
     .scope(CALLS_WRITE)
     .answers(&[(200, Some(data::<ScheduledCall>))])
@@ -183,7 +196,7 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/scheduled-calls/{id}/timeline",
         "getScheduledCallTimeline",
         "Scheduled calls",
-        "Every decision about it, in order",
+        "Every decision about a scheduled call and its call, in order",
     )
     .scope(CALLS_READ)
     .answers(&[(200, Some(list::<CallTimelineEntry>))]),
@@ -192,8 +205,9 @@ pub const OPERATIONS: &[Operation] = &[
         "/v1/calls/{id}/timeline",
         "getCallTimeline",
         "Calls",
-        "What was checked and what happened, in order",
+        "Every decision about a call, in order",
     )
+    .about("Holds no personal data.")
     .scope(CALLS_READ)
     .answers(&[(200, Some(list::<CallTimelineEntry>))]),
 ];

@@ -87,7 +87,7 @@ pub struct Field {
     pub schema: Schema,
     /// Whether it must be there.
     pub required: bool,
-    /// What stands for it when it is absent.
+    /// Its value when it is absent.
     pub default: Option<Value>,
 }
 
@@ -171,15 +171,16 @@ pub fn or(name: &'static str, schema: Schema, default: Value) -> Field {
 }
 /// `limit` of a list that goes up to `max` (default 50).
 pub fn limit(max: i64) -> Field {
-    or("limit", integer(1, max), json!(50))
+    let doc = "Most items of the page. A page of large items ends earlier, after 4 MB.";
+    or("limit", integer(1, max).doc(doc), json!(50))
 }
 /// `cursor` of a list.
 pub fn cursor() -> Field {
-    may("cursor", text_of(1, 512))
+    may("cursor", text_of(1, 512).doc("`nextCursor` of the previous page; absent for the first page."))
 }
 /// `offset` of a list.
 pub fn offset() -> Field {
-    or("offset", integer(0, 1_000_000_000), json!(0))
+    or("offset", integer(0, 1_000_000_000).doc("Number of items to skip; 0 for the first page."), json!(0))
 }
 
 impl Schema {

@@ -7,64 +7,69 @@ use serde_json::{Map, Value};
 use crate::operation::{Access, Method::GET, Operation, operation};
 use crate::schema::answer;
 
-/// How the process is.
+/// Whether the process can serve requests.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Health {
-    /// Whether it can serve.
+    /// True if the process is running (`/healthz`) or ready (`/readyz`).
     pub ok: bool,
-    /// Why not.
+    /// Why the process is not ready, for people; absent if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Health of the SIP trunks, for callers that may see the figures; a trunk that is down does not make a node
-    /// unready.
+    /// State of the SIP trunks, for callers with access to the metrics. A trunk that is down does not make a
+    /// node unready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trunks: Option<Vec<TrunkHealth>>,
-    /// What the operator should look at, in words, for callers that may see the figures; it does not make a node
-    /// unready.
+    /// Conditions that the operator should correct, for callers with access to the metrics; they do not make
+    /// a node unready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<String>>,
-    /// Milliseconds by which the clock of this machine is ahead of PostgreSQL's, for callers that may see the figures.
+    /// Milliseconds by which this machine's clock is ahead of PostgreSQL's, for callers with access to the
+    /// metrics.
     #[serde(rename = "clockSkewMs", skip_serializing_if = "Option::is_none")]
     pub clock_skew_ms: Option<i64>,
 }
 
-/// How a SIP trunk is.
+/// State of a SIP trunk.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TrunkHealth {
-    /// Its name.
+    /// Name of the trunk in the settings.
     pub name: String,
-    /// The carrier that it leads to.
+    /// Name of the carrier that the trunk leads to.
     pub carrier: String,
-    /// Whether it answers; null until it was asked.
+    /// Whether the trunk answers; null before its first check.
     pub healthy: Option<bool>,
-    /// Whether this node is registered there; null if no node is to be. Of several nodes one is.
+    /// Whether this node is registered at the trunk; null if the trunk needs no registration. Only one of
+    /// several nodes is.
     pub registered: Option<bool>,
-    /// Calls of this node over it.
+    /// Number of this node's calls over the trunk.
     pub calls: u32,
-    /// How many calls this node may carry over it: its `channels`, or what this node has of them now if several nodes
-    /// share it.
+    /// Most calls of this node over the trunk: `channels` of the settings, or this node's share of them.
     pub channels: u32,
 }
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    operation(GET, "/v1/openapi.json", "getOpenApi", "System", "This description")
+    operation(GET, "/v1/openapi.json", "getOpenApi", "System", "This document, OpenAPI 3.1")
         .access(Access::Public)
         .answers(&[(200, Some(answer::<Map<String, Value>>)), (304, None)]),
-    operation(GET, "/operator/v1/openapi.json", "getOperatorOpenApi", "System", "This description")
+    operation(GET, "/operator/v1/openapi.json", "getOperatorOpenApi", "System", "This document, OpenAPI 3.1")
         .access(Access::Public)
         .answers(&[(200, Some(answer::<Map<String, Value>>)), (304, None)]),
-    operation(GET, "/healthz", "getHealth", "System", "The process lives")
+    operation(GET, "/healthz", "getHealth", "System", "Whether the process is running")
         .access(Access::Public)
         .answers(&[(200, Some(answer::<Health>))]),
-    operation(GET, "/readyz", "getReadiness", "System", "The store answers and its schema is current")
+    operation(GET, "/readyz", "getReadiness", "System", "Whether the node can serve requests")
+        .about(
+            "200 if the store can be reached and written and its schema is current; otherwise, and on a \
+             drained node, 503 with the reason.",
+        )
         .access(Access::Public)
         .answers(&[(200, Some(answer::<Health>)), (503, Some(answer::<Health>))]),
-    operation(GET, "/metrics", "getMetrics", "System", "Prometheus text")
+    operation(GET, "/metrics", "getMetrics", "System", "Metrics in the Prometheus text format")
         .access(Access::Figures)
         .answers(&[(200, None)])
         .content_type("text/plain; version=0.0.4"),
-    operation(GET, "/docs", "getDocs", "System", "The API reference, to be read")
+    operation(GET, "/docs", "getDocs", "System", "The API reference as a web page")
         .access(Access::Public)
         .answers(&[(200, None)])
         .content_type("text/html"),

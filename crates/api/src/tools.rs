@@ -10,13 +10,13 @@ use crate::scopes::AGENTS_READ;
 /// A tool that agents may use.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Tool {
-    /// `tool_…`, or the type of a built-in one.
+    /// Id of the tool, `tool_…`; a built-in tool has its type as id.
     pub id: String,
-    /// `transfer_to_human`, `end_call`, `chatapp_message` or `webhook`; more may come.
+    /// `transfer_to_human`, `end_call`, `chatapp_message` or `webhook`; more types may be added.
     pub r#type: String,
-    /// Name.
+    /// The name of the tool.
     pub name: String,
-    /// When an agent should use it.
+    /// When an agent should use the tool.
     pub description: String,
 }
 
@@ -26,7 +26,7 @@ pub const OPERATIONS: &[Operation] = &[operation(
     "/v1/tools",
     "listTools",
     "Agents",
-    "Tools that agents may use: built-in ones and those of the workspace",
+    "Tools that agents may use: built-in tools and those of the workspace",
 )
 .scope(AGENTS_READ)
 .answers(&[(200, Some(list::<Tool>))])];

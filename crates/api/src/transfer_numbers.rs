@@ -14,10 +14,11 @@ use crate::schema::{data, list, request};
 /// Most released numbers of a workspace.
 pub const MOST: i64 = 1000;
 
-/// A staff phone to be released for transfers.
+/// A staff phone that is released for transfers.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct NewTransferNumber {
-    /// An Indian (+91) number; transfers of this workspace may ring it although it is on the registry.
+    /// An Indian (+91) number. Transfers of this workspace may call it although it is on the do-not-call
+    /// registry.
     #[schemars(length(min = 1, max = 40))]
     pub number: String,
 }
@@ -26,9 +27,9 @@ pub struct NewTransferNumber {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TransferNumber {
-    /// The number, E.164.
+    /// The phone number, E.164.
     pub number: String,
-    /// Since when.
+    /// When the number was released.
     pub created_at: Timestamp,
 }
 
@@ -55,7 +56,7 @@ pub const OPERATIONS: &[Operation] = &[
         "/operator/v1/workspaces/{ws}/transfer-numbers/{number}",
         "deleteTransferNumber",
         "Operator",
-        "Take the release of a staff phone back",
+        "Revoke the release of a staff phone",
     )
     .access(Access::Operator)
     .answers(&[(200, Some(data::<Removed>))]),

@@ -9,33 +9,33 @@ use crate::operation::{Method::GET, Operation, operation};
 use crate::schema::{Field, counted, data, limit, offset};
 use crate::scopes::BILLING_READ;
 
-/// The prepaid wallet; money in minor units.
+/// The prepaid wallet of the workspace.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Wallet {
-    /// Sum of the ledger.
+    /// Sum of the ledger in minor units (paise); holds are not deducted.
     pub balance_minor: i64,
-    /// ISO 4217 code.
+    /// Currency of the amounts, an ISO 4217 code.
     pub currency: String,
-    /// Price of one started minute of talk time.
+    /// Price of one started minute of talk time, in minor units.
     pub cost_per_minute_minor: i64,
 }
 
-/// One line of the ledger.
+/// A line of the ledger; lines never change.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletTransaction {
-    /// Its id.
+    /// Id of the line, `wtx_…`.
     pub id: Id<ids::WalletTransaction>,
-    /// What it is for; more kinds may come.
+    /// `signup_grant`, `topup`, `adjustment`, `call_charge` or `chat_charge`; more kinds may be added.
     pub kind: String,
-    /// Positive adds, negative deducts.
+    /// Amount in minor units: positive adds, negative deducts.
     pub amount_minor: i64,
-    /// Sum of the ledger up to and with this line.
+    /// Balance after this line, in minor units.
     pub balance_after_minor: i64,
-    /// Call id, chat id or payment id.
+    /// Id of the call or chat that was charged, or the operator's reference.
     pub reference: String,
-    /// When it was written.
+    /// When the line was written.
     pub created_at: Timestamp,
 }
 
@@ -45,11 +45,17 @@ fn transactions_query() -> Vec<Field> {
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    operation(GET, "/v1/wallet", "getWallet", "Wallet", "Balance and price per minute")
+    operation(GET, "/v1/wallet", "getWallet", "Wallet", "Balance of the wallet and price per minute")
         .scope(BILLING_READ)
         .answers(&[(200, Some(data::<Wallet>))]),
-    operation(GET, "/v1/wallet/transactions", "listWalletTransactions", "Wallet", "The ledger, newest first")
-        .scope(BILLING_READ)
-        .query(transactions_query)
-        .answers(&[(200, Some(counted::<WalletTransaction>))]),
+    operation(
+        GET,
+        "/v1/wallet/transactions",
+        "listWalletTransactions",
+        "Wallet",
+        "Lines of the ledger, newest first",
+    )
+    .scope(BILLING_READ)
+    .query(transactions_query)
+    .answers(&[(200, Some(counted::<WalletTransaction>))]),
 ];

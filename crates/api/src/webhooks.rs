@@ -28,11 +28,11 @@ impl JsonSchema for EventName {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
-        json_schema!({"type": "string", "enum": events::names(), "description": "What happened."})
+        json_schema!({"type": "string", "enum": events::names(), "description": "Type of an event, such as `call.completed`."})
     }
 }
 
-/// Whether an endpoint gets deliveries.
+/// Whether an endpoint gets deliveries: `active` or `disabled`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookStatus {
@@ -42,105 +42,107 @@ pub enum WebhookStatus {
     Disabled,
 }
 
-/// A webhook endpoint to be made.
+/// The request to create a webhook endpoint.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewWebhookEndpoint {
-    /// Public https:// address.
+    /// Public https:// address that receives the deliveries.
     #[schemars(length(max = 2048), extend("x-refusedAs" = "invalid_webhook_url"))]
     pub url: String,
-    /// Empty: every event except message.* and chat.evaluated.
+    /// Event types to receive. Empty: every event except `message.*` and `chat.evaluated`, which must be
+    /// named.
     #[schemars(with = "Vec<EventName>", length(max = 100), extend("default" = []))]
     pub events: Vec<String>,
-    /// Only events about these agents; events about no agent always come.
+    /// Receive only events about these agents; empty for all. Events that concern no agent are always sent.
     #[schemars(with = "Vec<Id<ids::Agent>>", length(max = 100), extend("default" = []))]
     pub agent_ids: Vec<String>,
-    /// A note of your own.
+    /// A note of your own; null for none.
     #[schemars(length(max = 500), extend("x-nullable" = true))]
     pub description: Option<String>,
-    /// Whether it gets deliveries.
+    /// `active` receives deliveries, `disabled` does not.
     #[schemars(extend("default" = "active"))]
     pub status: WebhookStatus,
 }
 
-/// A change of a webhook endpoint; what is absent stays.
+/// A change of a webhook endpoint; absent fields are not changed.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookEndpointChange {
-    /// Public https:// address.
+    /// Public https:// address that receives the deliveries, pending ones included.
     #[schemars(length(max = 2048), extend("x-refusedAs" = "invalid_webhook_url"))]
     pub url: Option<String>,
-    /// Empty: every event except message.* and chat.evaluated.
+    /// Event types to receive. Empty: every event except `message.*` and `chat.evaluated`, which must be
+    /// named.
     #[schemars(with = "Option<Vec<EventName>>", length(max = 100))]
     pub events: Option<Vec<String>>,
-    /// Only events about these agents; events about no agent always come.
+    /// Receive only events about these agents; empty for all. Events that concern no agent are always sent.
     #[schemars(with = "Option<Vec<Id<ids::Agent>>>", length(max = 100))]
     pub agent_ids: Option<Vec<String>>,
     /// A note of your own; null removes it.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(max = 500), extend("x-nullable" = true))]
     pub description: Option<Option<String>>,
-    /// Whether it gets deliveries.
+    /// `disabled` gives up pending deliveries; `active` receives events from then on.
     pub status: Option<WebhookStatus>,
 }
 
-/// A webhook endpoint.
+/// A webhook endpoint, without its secret.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookEndpoint {
-    /// Its id.
+    /// Id of the endpoint, `whe_…`.
     pub id: Id<ids::WebhookEndpoint>,
-    /// Where deliveries go.
+    /// The address that receives the deliveries.
     pub url: String,
-    /// Event types that were picked.
+    /// Event types that it receives; empty for every event except `message.*` and `chat.evaluated`.
     pub events: Vec<String>,
-    /// Agents that were picked.
+    /// Agents whose events it receives; empty for all.
     pub agent_ids: Vec<String>,
-    /// The owner's note.
+    /// Your own note; null for none.
     pub description: Option<String>,
-    /// Whether it gets deliveries.
+    /// `active` receives deliveries, `disabled` does not.
     pub status: WebhookStatus,
-    /// When it was made.
+    /// When the endpoint was created.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the endpoint last changed.
     pub updated_at: Timestamp,
 }
 
-/// A webhook endpoint that was made.
+/// A webhook endpoint that was created.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreatedWebhookEndpoint {
-    /// The endpoint.
+    /// The fields of the endpoint.
     #[serde(flatten)]
     pub endpoint: WebhookEndpoint,
-    /// The secret with which deliveries are signed; shown only here.
+    /// The secret with which deliveries are signed, `whsec_…`; shown only here.
     pub secret: String,
 }
 
 /// The new secret of a webhook endpoint.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WebhookSecret {
-    /// The endpoint.
+    /// Id of the endpoint, `whe_…`.
     pub id: Id<ids::WebhookEndpoint>,
-    /// The secret with which deliveries are signed.
+    /// The secret with which every attempt is signed from now on, `whsec_…`; shown only here.
     pub secret: String,
 }
 
-/// A sample event to be sent to one endpoint.
+/// The sample that is sent to an endpoint.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct WebhookTest {
-    /// Its type.
+    /// Event type of the sample.
     #[schemars(with = "EventName", extend("default" = "webhook.test"))]
     pub r#type: String,
 }
 
-/// A sample event that is being sent.
+/// A sample that is being sent to an endpoint.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TestedWebhook {
-    /// The event.
+    /// Id of the event, `evt_…`.
     pub event_id: Id<ids::Event>,
-    /// Its delivery.
+    /// Id of the delivery, `whd_…`; its log entry shows the result.
     pub delivery_id: Id<ids::Delivery>,
 }
 
@@ -148,17 +150,17 @@ pub struct TestedWebhook {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryAttempt {
-    /// When it began.
+    /// When the attempt began.
     pub at: Timestamp,
-    /// HTTP status, if the endpoint answered with one.
+    /// HTTP status of the receiver's answer; null if there was none.
     pub status: Option<u16>,
-    /// How long it took, milliseconds.
+    /// Duration of the attempt, in milliseconds.
     pub duration_ms: u64,
-    /// Why it failed.
+    /// Why the attempt failed, for people; null if it succeeded.
     pub error: Option<String>,
 }
 
-/// Where a delivery is.
+/// Status of a delivery: `pending` (it is attempted), `succeeded` or `failed` (given up; it can be replayed).
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryStatus {
@@ -170,56 +172,56 @@ pub enum DeliveryStatus {
     Failed,
 }
 
-/// One event on its way to one endpoint.
+/// One event for one endpoint.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Delivery {
-    /// Its id.
+    /// Id of the delivery, `whd_…`.
     pub id: Id<ids::Delivery>,
-    /// The event, the same in every delivery of it.
+    /// Id of the event, `evt_…`; the same in all deliveries of the event.
     pub event_id: Id<ids::Event>,
-    /// The event's type.
+    /// Type of the event, such as `call.completed`.
     pub event: String,
-    /// Where it is.
+    /// `pending`, `succeeded` or `failed`.
     #[schemars(with = "DeliveryStatus")]
     pub status: String,
-    /// Every attempt, oldest first.
+    /// All attempts, oldest first.
     #[schemars(with = "Vec<DeliveryAttempt>")]
     pub attempts: Value,
-    /// When the next attempt is to be made.
+    /// When the next attempt follows; null unless the delivery is pending.
     pub next_attempt_at: Option<Timestamp>,
-    /// When it was made.
+    /// When the delivery was created.
     pub created_at: Timestamp,
-    /// When the endpoint accepted it.
+    /// When the receiver accepted the event; null before that.
     pub delivered_at: Option<Timestamp>,
-    /// The event as it is sent; null once the person is erased.
+    /// The event as it is sent; null once the contact is erased.
     #[schemars(with = "Option<Event>")]
     pub payload: Value,
 }
 
-/// Something that happened.
+/// An event: something that happened.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
-    /// Its id.
+    /// Id of the event, `evt_…`; the same through retries and replays.
     pub id: Id<ids::Event>,
-    /// What happened; more types may come.
+    /// Type of the event, such as `call.completed`; more types may be added.
     pub r#type: String,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
-    /// False for what a test key caused, and for samples.
+    /// False for events of test keys and for samples.
     pub livemode: bool,
-    /// What it was about.
+    /// The payload; its fields depend on the type.
     pub data: Value,
 }
 
-/// Events as they come.
+/// A page of the stream of events.
 #[derive(Debug, JsonSchema)]
 pub struct EventStream {
-    /// Events, oldest first.
+    /// The events of this page, oldest first.
     #[schemars(with = "Vec<Event>")]
     pub data: Vec<Value>,
-    /// The `after` of the next request.
+    /// Position after this page; send it as `after` of the next request.
     pub cursor: String,
     /// The name of the service in the headers of deliveries.
     pub brand: String,
@@ -244,28 +246,28 @@ impl EventStream {
     }
 }
 
-/// A sample event to be emitted.
+/// The sample event to send.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct EventTrigger {
-    /// Its type.
+    /// Event type of the sample.
     #[schemars(with = "EventName")]
     pub r#type: String,
 }
 
-/// A sample event that was emitted.
+/// A sample event that is being sent.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TriggeredEvent {
-    /// The event.
+    /// Id of the event, `evt_…`.
     pub event_id: Id<ids::Event>,
-    /// Endpoints that get it.
+    /// Number of endpoints that get the event.
     pub deliveries: usize,
 }
 
 fn deliveries_query() -> Vec<Field> {
     vec![
-        may("status", request::<DeliveryStatus>()),
-        may("event", request::<EventName>()),
+        may("status", request::<DeliveryStatus>().doc("Only deliveries with this status.")),
+        may("event", request::<EventName>().doc("Only deliveries of this event type.")),
         limit(100),
         cursor(),
     ]
@@ -275,10 +277,11 @@ fn stream_query() -> Vec<Field> {
     vec![
         or(
             "after",
-            text_of(1, 64).doc("Cursor of the previous answer; `latest` for none but those to come, `start` for all that are kept"),
+            text_of(1, 64)
+                .doc("`cursor` of the previous answer, `latest` (new events only) or `start` (all)."),
             json!("latest"),
         ),
-        or("wait", integer(0, 25).doc("Seconds to wait for an event when there is none"), json!(0)),
+        or("wait", integer(0, 25).doc("Seconds to wait for an event if there is none yet."), json!(0)),
         limit(100),
     ]
 }
@@ -294,29 +297,42 @@ const fn row(
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    row(GET, "/v1/webhooks", "listWebhooks", "All endpoints, newest first").scope(WEBHOOKS_READ).answers(&[(200, Some(page::<WebhookEndpoint>))]),
-    row(POST, "/v1/webhooks", "createWebhook", "Make an endpoint; its secret is shown once")
+    row(GET, "/v1/webhooks", "listWebhooks", "All webhook endpoints, newest first")
+        .scope(WEBHOOKS_READ)
+        .answers(&[(200, Some(page::<WebhookEndpoint>))]),
+    row(POST, "/v1/webhooks", "createWebhook", "Create a webhook endpoint")
+        .about("Its secret is shown only in this answer. 409 `endpoint_limit` at 20 endpoints.")
         .scope(WEBHOOKS_WRITE)
         .live_only()
         .body(request::<NewWebhookEndpoint>)
         .answers(&[(201, Some(data::<CreatedWebhookEndpoint>))])
         .errors(&[INVALID_WEBHOOK_URL, ENDPOINT_LIMIT]),
-    row(GET, "/v1/webhooks/{id}", "getWebhook", "One endpoint").scope(WEBHOOKS_READ).answers(&[(200, Some(data::<WebhookEndpoint>))]),
-    row(PATCH, "/v1/webhooks/{id}", "updateWebhook", "Change an endpoint; disabling it stops what is pending")
+    row(GET, "/v1/webhooks/{id}", "getWebhook", "One webhook endpoint")
+        .scope(WEBHOOKS_READ)
+        .answers(&[(200, Some(data::<WebhookEndpoint>))]),
+    row(PATCH, "/v1/webhooks/{id}", "updateWebhook", "Change a webhook endpoint")
+        .about("Only fields in the body change. Disabling it gives up its pending deliveries.")
         .scope(WEBHOOKS_WRITE)
         .live_only()
         .body(request::<WebhookEndpointChange>)
         .answers(&[(200, Some(data::<WebhookEndpoint>))])
         .errors(&[INVALID_WEBHOOK_URL]),
-    row(DELETE, "/v1/webhooks/{id}", "deleteWebhook", "Delete an endpoint and its log")
+    row(DELETE, "/v1/webhooks/{id}", "deleteWebhook", "Delete a webhook endpoint with its log")
         .scope(WEBHOOKS_WRITE)
         .live_only()
         .answers(&[(200, Some(data::<Deleted>))]),
-    row(POST, "/v1/webhooks/{id}/rotate-secret", "rotateWebhookSecret", "A new secret, which signs everything from now on")
-        .scope(WEBHOOKS_WRITE)
-        .live_only()
-        .answers(&[(200, Some(data::<WebhookSecret>))]),
-    row(POST, "/v1/webhooks/{id}/test", "testWebhook", "Send a sample event to this endpoint, whatever it subscribes to")
+    row(
+        POST,
+        "/v1/webhooks/{id}/rotate-secret",
+        "rotateWebhookSecret",
+        "Replace the secret of a webhook endpoint",
+    )
+    .about("The new secret signs every attempt from now on, those of older events included.")
+    .scope(WEBHOOKS_WRITE)
+    .live_only()
+    .answers(&[(200, Some(data::<WebhookSecret>))]),
+    row(POST, "/v1/webhooks/{id}/test", "testWebhook", "Send a sample event to one endpoint")
+        .about("Sent whatever the endpoint subscribes to. 409 `conflict` for a disabled endpoint.")
         .scope(WEBHOOKS_WRITE)
         .live_only()
         .optional_body(request::<WebhookTest>)
@@ -326,35 +342,53 @@ pub const OPERATIONS: &[Operation] = &[
         GET,
         "/v1/webhooks/{id}/deliveries",
         "listWebhookDeliveries",
-        "The delivery log of the key's world, newest first; with a filter a page may be short although more follows",
+        "Delivery log of an endpoint, newest first",
+    )
+    .about(
+        "Shows deliveries of the key's mode. With a filter a page may be short or empty although \
+         `nextCursor` is set.",
     )
     .scope(WEBHOOKS_READ)
     .query(deliveries_query)
     .answers(&[(200, Some(page::<Delivery>))]),
-    row(GET, "/v1/webhooks/{id}/deliveries/{deliveryId}", "getWebhookDelivery", "One delivery with its payload and every attempt")
-        .scope(WEBHOOKS_READ)
-        .answers(&[(200, Some(data::<Delivery>))]),
-    row(POST, "/v1/webhooks/{id}/deliveries/{deliveryId}/replay", "replayWebhookDelivery", "Deliver it again, now; the retry schedule starts anew")
-        .scope(WEBHOOKS_WRITE)
-        .live_only()
-        .answers(&[(202, Some(data::<Delivery>))])
-        .errors(&[DELIVERY_REDACTED, CONFLICT]),
     row(
         GET,
-        "/v1/events",
-        "listEvents",
-        "Events of the key's world as they come, for a developer's machine without a public address (`dastak listen`)",
+        "/v1/webhooks/{id}/deliveries/{deliveryId}",
+        "getWebhookDelivery",
+        "One delivery with its payload and every attempt",
     )
     .scope(WEBHOOKS_READ)
-    .query(stream_query)
-    .waits()
-    .answers(&[(200, Some(answer::<EventStream>))]),
+    .answers(&[(200, Some(data::<Delivery>))]),
+    row(
+        POST,
+        "/v1/webhooks/{id}/deliveries/{deliveryId}/replay",
+        "replayWebhookDelivery",
+        "Send a delivery again",
+    )
+    .about(
+        "It is attempted at once with the same ids, and retried for another 24 hours. 409 \
+         `delivery_redacted` if the payload was erased.",
+    )
+    .scope(WEBHOOKS_WRITE)
+    .live_only()
+    .answers(&[(202, Some(data::<Delivery>))])
+    .errors(&[DELIVERY_REDACTED, CONFLICT]),
+    row(GET, "/v1/events", "listEvents", "Stream of events of the key's mode, oldest first")
+        .about(
+            "For a machine without a public address (`dastak listen`). Waits up to `wait` seconds for \
+             the next event.",
+        )
+        .scope(WEBHOOKS_READ)
+        .query(stream_query)
+        .waits()
+        .answers(&[(200, Some(answer::<EventStream>))]),
     row(
         POST,
         "/v1/events/trigger",
         "triggerEvent",
-        "Emit a sample event with `livemode: false` to whoever subscribes to its type; changes nothing else, so test keys may",
+        "Send a sample event to every endpoint that subscribes to its type",
     )
+    .about("`livemode` of the sample is false; nothing else changes.")
     .scope(WEBHOOKS_WRITE)
     .body(request::<EventTrigger>)
     .answers(&[(202, Some(data::<TriggeredEvent>))]),

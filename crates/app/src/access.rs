@@ -85,7 +85,7 @@ impl Caller {
         if self.has(scope) {
             return Ok(());
         }
-        let message = format!("this key lacks the scope {}", scope.0);
+        let message = format!("the key lacks the scope {}; ask the operator for a key with it", scope.0);
         Err(Failure::new(error_codes::API_SCOPE_MISSING, message)
             .with_meta(serde_json::json!({"scope": scope.0})))
     }
@@ -95,7 +95,10 @@ impl Caller {
         if feature_on(&self.0.workspace, feature) {
             return Ok(());
         }
-        Err(Failure::new(error_codes::PLAN_FEATURE_LOCKED, format!("{feature} is off for this workspace")))
+        Err(Failure::new(
+            error_codes::PLAN_FEATURE_LOCKED,
+            format!("the feature {feature} is off for this workspace; ask the operator to switch it on"),
+        ))
     }
 
     /// A limit of the workspace (see `api::operator::LIMITS`).
@@ -282,7 +285,11 @@ impl App {
 fn too_many(wait: i64) -> Failure {
     Failure {
         retry_after: Some(wait),
-        ..Failure::new(error_codes::RATE_LIMITED, "too many invalid keys from this address")
+        ..Failure::new(
+            error_codes::RATE_LIMITED,
+            "too many invalid keys from this address; correct the key and try again after Retry-After \
+             seconds",
+        )
     }
 }
 

@@ -236,7 +236,7 @@ pub async fn update(
                 if given.is_some_and(|given| given != fixed) {
                     return Err(Failure::field(
                         field,
-                        format!("is fixed once the agent is created; this one's is {fixed}"),
+                        format!("cannot change once the agent is created; it is {fixed}"),
                     ));
                 }
             }
@@ -358,7 +358,7 @@ fn apply(tx: &mut TenantTx, row: &mut AgentRow, body: &AgentSettings, known: &Kn
         if let Some((index, item)) = repeated {
             return Err(Failure::field(
                 &format!("extractionSchema[{index}].key"),
-                format!("is used twice: {}", item.key),
+                format!("must be unique; {} is used twice", item.key),
             ));
         }
         row.extraction_schema = json!(given);
@@ -393,7 +393,7 @@ fn apply(tx: &mut TenantTx, row: &mut AgentRow, body: &AgentSettings, known: &Kn
     if body.policy_ref.is_some() && compliance_packs::resolve(tx, &row.policy_ref)?.is_none() {
         return Err(Failure::field(
             "policyRef",
-            "must name a built-in compliance pack or one of the workspace",
+            "must be a built-in compliance pack or one of the workspace",
         ));
     }
     if body.vertical.is_some() || body.workflow_template.is_some() || body.policy_ref.is_some() {
@@ -425,12 +425,12 @@ fn read_pronunciations(given: &[Pronunciation]) -> Result<Vec<Pronunciation>, Fa
         for (field, text) in [("written", written), ("spoken", spoken)] {
             if text.is_empty() || text.chars().any(char::is_control) {
                 let field = format!("pronunciations[{index}].{field}");
-                return Err(Failure::field(&field, "must have a letter or a sign, in one line"));
+                return Err(Failure::field(&field, "must be one line with at least one letter or digit"));
             }
         }
         if !known.insert(written.to_lowercase()) {
             let field = format!("pronunciations[{index}].written");
-            return Err(Failure::field(&field, format!("is listed twice: {written}")));
+            return Err(Failure::field(&field, format!("must be unique; {written} is listed twice")));
         }
         list.push(Pronunciation { written: written.to_owned(), spoken: spoken.to_owned() });
     }
@@ -517,18 +517,22 @@ pub fn agent_in_use(tx: &mut TenantTx, id: Id<Agent>) -> Result<(), Failure> {
     let campaigns = store::campaigns::of_agent(tx, id, NAMED)?;
     if let Some(first) = campaigns.first() {
         let ids: Vec<_> = campaigns.iter().map(|campaign| campaign.id).collect();
-        let message = format!("the agent talks in the campaign {}; complete or delete that first", first.id);
+        let message =
+            format!("the campaign {} uses the agent; complete or delete the campaign first", first.id);
         return Err(Failure::new(AGENT_IN_USE, message).with_meta(json!({"campaignIds": ids})));
     }
     if let Some(number) = store::channel_accounts::number_of_agent(tx, id)? {
-        let message =
-            format!("the agent answers messages to {}; bind another agent there first", number.number);
+        let message = format!(
+            "the agent answers messages to {}; bind another agent to the number first",
+            number.number
+        );
         return Err(Failure::new(AGENT_IN_USE, message).with_meta(json!({"numberIds": [number.id]})));
     }
     let answered = numbers::answered_by(tx, id)?;
     let Some(first) = answered.first() else { return Ok(()) };
     let ids: Vec<String> = answered.iter().map(|number| number.id.to_string()).collect();
-    let message = format!("the agent answers calls to {}; choose another agent there first", first.number);
+    let message =
+        format!("the agent answers calls to {}; choose another agent for the number first", first.number);
     Err(Failure::new(AGENT_IN_USE, message).with_meta(json!({"numberIds": ids})))
 }
 

@@ -161,7 +161,7 @@ fn check(context: &Context, change: &ContactChange) -> Result<Checked, Failure> 
         return Err(Failure::field("email", "must be an e-mail address"));
     }
     if change.consent.as_ref().is_some_and(|consent| consent.captured_at > context.now) {
-        return Err(Failure::field("consent.capturedAt", "must not lie in the future"));
+        return Err(Failure::field("consent.capturedAt", "must not be in the future"));
     }
     Ok(Checked { phone, time_zone })
 }
@@ -295,7 +295,7 @@ fn give_reference(
         None => {}
     }
     if let Some(owner) = contacts::find_by_reference(tx, row.mode, reference)? {
-        return Err(Failure::conflict("another contact has this externalRef")
+        return Err(Failure::conflict("externalRef belongs to another contact, see meta.existingId")
             .with_meta(json!({"existingId": owner.id})));
     }
     if !contacts::adopt_reference(tx, row.mode, row.id, reference, context.now)? {

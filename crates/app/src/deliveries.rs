@@ -135,11 +135,12 @@ pub async fn replay(
         let Some(envelope) = row.envelope else {
             return Err(Failure::new(
                 error_codes::DELIVERY_REDACTED,
-                "the payload was emptied because the person was erased",
+                "the payload was emptied because the contact was erased, so the delivery cannot be \
+                 sent again",
             ));
         };
         if !active {
-            return Err(Failure::conflict("the endpoint is disabled and receives nothing"));
+            return Err(Failure::conflict("the endpoint is disabled; set its status to active first"));
         }
         let replayed = Replayed {
             kind: row.kind,

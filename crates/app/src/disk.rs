@@ -39,7 +39,7 @@ pub fn has_room(app: &App) -> Result<(), Failure> {
     if reserve == 0 || free(app).is_none_or(|free| free >= reserve) {
         return Ok(());
     }
-    let message =
-        "the disk of the service is nearly full; nothing was changed, and the operator has to make room";
+    let message = "the disk of the service is nearly full; nothing was changed, try again when the operator has \
+                   freed space";
     Err(Failure { retry_after: Some(60), ..Failure::new(error_codes::UNAVAILABLE, message) })
 }

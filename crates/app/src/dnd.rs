@@ -2,6 +2,7 @@
 //! and replaces it atomically; numbers that the operator added one by one stay.
 
 use api::dnd::DndImported;
+use api::error_codes;
 use domain::phone::Phone;
 use domain::time::HOUR;
 use serde::Serialize;
@@ -43,14 +44,19 @@ pub async fn add(app: &App, trace: Trace, phones: Vec<String>) -> Result<Added, 
         .await
 }
 
+/// The registry does not have the number.
+fn not_listed() -> Failure {
+    Failure::new(error_codes::NOT_FOUND, "phone is not on the registry; nothing was removed")
+}
+
 /// Removes a number.
 pub async fn remove(app: &App, trace: Trace, phone: String) -> Result<(), Failure> {
     let context = app.context();
-    let phone = Phone::normalize(&phone).map_err(|_| Failure::not_found("number"))?;
+    let phone = Phone::normalize(&phone).map_err(|_| not_listed())?;
     app.store
         .tx(move |tx| {
             if !dnd::remove(tx, &phone.to_string())? {
-                return Err(Failure::not_found("number"));
+                return Err(not_listed());
             }
             Ok(operator_log::append(tx, &context, &trace, None, "1 number")?)
         })
@@ -64,8 +70,9 @@ pub async fn start_import(app: &App, trace: Trace) -> Result<i64, Failure> {
         .store
         .tx(move |tx| {
             let import = dnd::start_import(tx, context.now, context.now.plus(-STALE))?;
-            let import =
-                import.ok_or_else(|| Failure::conflict("another import is under way; cancel it first"))?;
+            let import = import.ok_or_else(|| {
+                Failure::conflict("another import is in progress; finish or cancel it first")
+            })?;
             operator_log::append(tx, &context, &trace, None, &format!("import {import}"))?;
             Ok::<_, Failure>(import)
         })

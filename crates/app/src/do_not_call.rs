@@ -237,15 +237,20 @@ pub async fn lift(app: &App, trace: Trace, tenant: Tenant, id: Id<Contact>) -> R
         .await
 }
 
+/// The list does not have the number.
+fn not_listed() -> Failure {
+    Failure::new(error_codes::NOT_FOUND, "phone is not on the do-not-call list; nothing was removed")
+}
+
 /// Takes a number off the list and lifts the opt-out of the contact that has it; only the operator can.
 pub async fn remove(app: &App, trace: Trace, tenant: Tenant, phone: &str) -> Result<(), Failure> {
     let context = app.context();
-    let phone = Phone::normalize(phone).map_err(|_| Failure::not_found("number"))?;
+    let phone = Phone::normalize(phone).map_err(|_| not_listed())?;
     app.of(tenant)
         .tx(move |tx| {
             access::workspace(tx)?;
             if !do_not_call::remove(tx, &context.keyring.hash_phone(&phone))? {
-                return Err(Failure::not_found("number"));
+                return Err(not_listed());
             }
             if let Some(contact) = contacts::find_by_phone(tx, Mode::Live, &phone.to_string())? {
                 lift_contact(tx, &context, &contact)?;

@@ -108,7 +108,10 @@ pub async fn listen(
     wait: Duration,
 ) -> Result<Heard, Failure> {
     let full = || {
-        let message = format!("{MAX_READERS} requests of this workspace wait for events already");
+        let message = format!(
+            "{MAX_READERS} requests of this workspace wait for events, which is the limit; end one of \
+             them first"
+        );
         Failure { retry_after: Some(1), ..Failure::new(error_codes::RATE_LIMITED, message) }
     };
     // A request that does not wait takes no place.

@@ -48,9 +48,10 @@ impl Failure {
         Self::new(error_codes::INVALID_REQUEST, format!("{field} {must}")).with_meta(json!({"field": field}))
     }
 
-    /// Nothing of this kind in the workspace.
+    /// There is no object of this kind with the id of the path in the workspace and mode.
     pub fn not_found(what: &str) -> Self {
-        Self::new(error_codes::NOT_FOUND, format!("{what} not found"))
+        let message = format!("{what} not found; check the id, the workspace and the mode (live or test)");
+        Self::new(error_codes::NOT_FOUND, message)
     }
 
     /// The current state does not allow it.
@@ -105,7 +106,7 @@ impl From<DbError> for Failure {
                 retry_after: Some(2),
                 ..Self::new(
                     error_codes::UNAVAILABLE,
-                    "the connection to the store was lost while the request was being stored; look before you try again",
+                    "the connection to the store was lost while the request was stored; read the object before you repeat the request",
                 )
             },
             DbError::Unique(_) | DbError::Internal(_) => Self::internal(error.to_string()),

@@ -85,7 +85,8 @@ pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowEdit) -> R
             let row = super::agents::find_writable(tx, id)?;
             if row.draft_version != base {
                 let message = format!(
-                    "the draft has version {} by now, not {base}; nothing was overwritten",
+                    "baseVersion is {base}, but the draft has version {}; read the flow again and \
+                     repeat the edit",
                     row.draft_version
                 );
                 return Err(Failure::new(FLOW_CONFLICT, message)

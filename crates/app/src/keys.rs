@@ -39,7 +39,7 @@ fn read_scopes(body: &serde_json::Value) -> Result<String, Failure> {
         _ => scopes::ALL.iter().map(|scope| scope.0).collect(),
     };
     if let Some(unknown) = names.iter().find(|name| scopes::find(name).is_none()) {
-        return Err(Failure::field("scopes", format!("has an unknown scope «{unknown}»")));
+        return Err(Failure::field("scopes", format!("has a scope that does not exist: {unknown}")));
     }
     let chosen: Vec<&str> =
         scopes::ALL.iter().map(|scope| scope.0).filter(|name| names.contains(name)).collect();
@@ -59,7 +59,7 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewApiKey) ->
     let context = app.context();
     let mode = Mode::parse(&body.mode).ok_or_else(|| Failure::field("mode", "must be one of live, test"))?;
     if body.expires_at.is_some_and(|expiry| expiry <= context.now) {
-        return Err(Failure::field("expiresAt", "must lie in the future"));
+        return Err(Failure::field("expiresAt", "must be in the future"));
     }
     let (key, prefix) = new_value(app, mode);
     let row = KeyRow {
@@ -123,7 +123,7 @@ pub async fn rotate(
         .tx(move |tx| {
             access::workspace(tx)?;
             let Some(row) = keys::rotate(tx, key, &new, context.now)? else {
-                return Err(Failure::new(CONFLICT, "the key is revoked or has expired; make a new one"));
+                return Err(Failure::new(CONFLICT, "the key is revoked or has expired; create another one"));
             };
             access_changes(tx)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &key.to_string())?;

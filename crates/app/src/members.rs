@@ -56,7 +56,7 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewMember) ->
         .tx(move |tx| {
             access::workspace(tx)?;
             if !members::insert(tx, &row, hash.as_deref())? {
-                return Err(Failure::conflict("this address is already a member of the workspace"));
+                return Err(Failure::conflict("email is already a member of the workspace"));
             }
             operator_log::append(tx, &context, &trace, Some(tenant), &row.id.to_string())?;
             Ok(view(row.clone()))

@@ -235,7 +235,10 @@ pub async fn drain(app: &App, trace: Trace) -> Result<NodeView, Failure> {
 /// `conflict` when it stops; those of the store, when the operator log cannot be written.
 pub async fn undrain(app: &App, trace: Trace) -> Result<NodeView, Failure> {
     if change(app, NodeStatus::InService).status == NodeStatus::Stopping {
-        return Err(Failure::new(error_codes::CONFLICT, "the node is stopping"));
+        return Err(Failure::new(
+            error_codes::CONFLICT,
+            "the node is stopping, so it cannot be put back in service",
+        ));
     }
     tracing::info!("the node is in service");
     for signal in app.node.back.lock().unwrap_or_else(PoisonError::into_inner).iter() {

@@ -88,7 +88,9 @@ pub async fn create(
         .tx(move |tx| {
             access::workspace(tx)?;
             if !numbers::insert(tx, id, &number, carrier.as_deref(), context.now)? {
-                return Err(Failure::conflict("this number is already owned; release it first"));
+                return Err(Failure::conflict(
+                    "number belongs to a workspace already; release it there first",
+                ));
             }
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
             let carrier = carrier.clone();
@@ -179,8 +181,10 @@ pub async fn release(app: &App, trace: Trace, tenant: Tenant, id: Id<Number>) ->
             let campaigns = store::campaigns::calling_from(&mut tx.of(tenant), &known.number, NAMED)?;
             if let Some(first) = campaigns.first() {
                 let ids: Vec<_> = campaigns.iter().map(|campaign| campaign.id).collect();
-                let message =
-                    format!("the campaign {} calls from this number; choose another there first", first.id);
+                let message = format!(
+                    "the campaign {} calls from this number; choose another number for the campaign first",
+                    first.id
+                );
                 return Err(Failure::conflict(message).with_meta(json!({"campaignIds": ids})));
             }
             let row = numbers::release(&mut tx.of(tenant), id, context.now)?

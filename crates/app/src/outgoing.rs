@@ -66,13 +66,13 @@ impl<K: Kind> Outgoing<K> {
     ) -> Result<Sending<K>, Failure> {
         let Name { one, many } = self.name;
         let full = || {
-            let message = format!("too many requests for {many} at once; wait for some of them");
+            let message = format!("too many downloads of {many} at once; try again after some of them");
             Failure { retry_after: Some(1), ..Failure::new(error_codes::RATE_LIMITED, message) }
         };
         let of_object = self.of_objects.take(id, 1, PER_OBJECT).ok_or_else(full)?;
         let of_workspace = self.of_workspaces.take(tenant, 1, PER_WORKSPACE).ok_or_else(full)?;
         let away = |why: ProviderError| {
-            let message = format!("the {one} cannot be fetched right now; try again");
+            let message = format!("the {one} cannot be fetched now; try again");
             Failure {
                 cause: Some(why.to_string()),
                 retry_after: Some(2),

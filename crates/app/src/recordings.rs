@@ -160,7 +160,10 @@ pub async fn behind(
         .await?;
     let (row, suspended) = found.ok_or_else(|| Failure::not_found("recording"))?;
     if suspended {
-        return Err(Failure::new(error_codes::WORKSPACE_SUSPENDED, "the workspace is suspended"));
+        return Err(Failure::new(
+            error_codes::WORKSPACE_SUSPENDED,
+            "the workspace is suspended; ask the operator to lift the suspension",
+        ));
     }
     let bytes = row
         .bytes

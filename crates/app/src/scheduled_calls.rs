@@ -209,7 +209,7 @@ pub async fn cancel(
             let what = if row.state.dialling { "being dialled" } else { row.state.status.as_str() };
             let decided = step(&row.state, Event::Cancel, now);
             if decided.outcome != EventOutcome::Applied {
-                let message = format!("the scheduled call is {what}; only one that waits can be cancelled");
+                let message = format!("the scheduled call is {what}; only a waiting one can be cancelled");
                 return Err(Failure::new(codes::SCHEDULED_CALL_NOT_CANCELLABLE, message)
                     .with_meta(json!({"status": row.state.status.as_str()})));
             }

@@ -72,12 +72,13 @@ fn check_config(app: &App, config: &WebhookConfig) -> Result<(), Failure> {
         .map_err(|why| Failure::field("config.url", format!("cannot be used: {why}")))?;
     for (name, value) in &config.headers {
         let field = format!("config.headers.{name}");
-        let read: HeaderName = name.parse().map_err(|_| Failure::field(&field, "is not a header name"))?;
+        let read: HeaderName =
+            name.parse().map_err(|_| Failure::field(&field, "must be a valid header name"))?;
         if OWN_HEADERS.contains(&read.as_str()) || tool_calls::OWN_HEADERS.contains(&read.as_str()) {
-            return Err(Failure::field(&field, "is set by the service"));
+            return Err(Failure::field(&field, "is set by the service; leave it out"));
         }
         HeaderValue::from_str(value.as_str().unwrap_or_default())
-            .map_err(|_| Failure::field(&field, "is not a header value"))?;
+            .map_err(|_| Failure::field(&field, "must be a valid header value"))?;
     }
     arguments::Schema::read(&config.parameters)
         .map_err(|wrong| Failure::field(&format!("config.{}", wrong.field), wrong.must))?;

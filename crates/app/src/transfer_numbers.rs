@@ -1,5 +1,6 @@
 //! Phones of staff that the operator has released from the platform registry, for transfers of one workspace.
 
+use api::error_codes;
 use api::transfer_numbers::{MOST, TransferNumber};
 use domain::phone::Phone;
 use domain::tenant::Tenant;
@@ -24,7 +25,9 @@ pub async fn create(
             access::workspace_for_update(tx)?;
             let added = transfer_numbers::add(tx, &number, MOST, context.now)?;
             let created_at = added.ok_or_else(|| {
-                Failure::conflict(format!("a workspace may have at most {MOST} released numbers"))
+                Failure::conflict(format!(
+                    "the workspace has {MOST} released numbers, which is the limit; revoke one first"
+                ))
             })?;
             operator_log::append(tx, &context, &trace, Some(tenant), "1 number")?;
             Ok(TransferNumber { number: number.clone(), created_at })
@@ -43,15 +46,20 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<TransferNumber>, Fail
         .await
 }
 
-/// Takes a release back.
+/// The number is not released.
+fn not_released() -> Failure {
+    Failure::new(error_codes::NOT_FOUND, "number is not released for transfers; nothing was removed")
+}
+
+/// Revokes a release.
 pub async fn delete(app: &App, trace: Trace, tenant: Tenant, number: &str) -> Result<(), Failure> {
     let context = app.context();
-    let number = Phone::normalize(number).map_err(|_| Failure::not_found("number"))?.to_string();
+    let number = Phone::normalize(number).map_err(|_| not_released())?.to_string();
     app.of(tenant)
         .tx(move |tx| {
             access::workspace(tx)?;
             if !transfer_numbers::remove(tx, &number)? {
-                return Err(Failure::not_found("number"));
+                return Err(not_released());
             }
             Ok(operator_log::append(tx, &context, &trace, Some(tenant), "1 number")?)
         })

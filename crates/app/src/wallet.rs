@@ -167,7 +167,7 @@ pub async fn create_entry(
             Floor::Reserved,
         )?;
         let posted = posted.ok_or_else(|| {
-            Failure::conflict("the balance, less what calls in flight hold, does not cover this")
+            Failure::conflict("amountMinor exceeds the balance minus the holds of live calls")
         })?;
         operator_log::append(tx, &context, &trace, Some(tenant), &posted.id.to_string())?;
         Ok(json!({"data": view(posted)}))

@@ -98,7 +98,10 @@ pub async fn create(
             if webhooks::count(tx)? >= MAX_ENDPOINTS {
                 return Err(Failure::new(
                     error_codes::ENDPOINT_LIMIT,
-                    format!("a workspace has at most {MAX_ENDPOINTS} webhook endpoints"),
+                    format!(
+                        "the workspace has {MAX_ENDPOINTS} webhook endpoints, which is the limit; delete \
+                         one first"
+                    ),
                 ));
             }
             webhooks::insert(tx, &row)?;
@@ -184,7 +187,7 @@ pub async fn test(
         .tx(move |tx| {
             let row = webhooks::get_for_update(tx, id)?.ok_or_else(missing)?;
             if !row.active {
-                return Err(Failure::conflict("the endpoint is disabled and receives nothing"));
+                return Err(Failure::conflict("the endpoint is disabled; set its status to active first"));
             }
             let sample = match (kind.sample)() {
                 events::Event::WebhookTest(_) => events::Event::WebhookTest(TestEvent::of(Some(id))),

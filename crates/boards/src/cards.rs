@@ -74,7 +74,7 @@ pub(crate) fn column_of<'b>(
     text: &str,
 ) -> Result<&'b ColumnRow, Failure> {
     text.parse().ok().and_then(|id| board.column(id)).ok_or_else(|| {
-        Failure::new(COLUMN_NOT_ON_BOARD, format!("{field} names no column of this board"))
+        Failure::new(COLUMN_NOT_ON_BOARD, format!("{field} must be the id of a column of this board"))
             .with_meta(json!({"field": field}))
     })
 }

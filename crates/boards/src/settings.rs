@@ -120,8 +120,10 @@ pub async fn update(
             // Read after it is held: nobody else changes its columns now.
             let board = find(tx, id)?;
             if change.version.is_some_and(|version| version != board.board.version) {
-                return Err(Failure::conflict("the board was changed meanwhile; read it again")
-                    .with_meta(json!({"version": board.board.version})));
+                return Err(Failure::conflict(
+                    "version is not the current one: the board was changed; read it again",
+                )
+                .with_meta(json!({"version": board.board.version})));
             }
             let wanted = read_columns(&context, &board, &change.columns)?;
             check_automations(tx, &board, &wanted)?;
@@ -151,7 +153,7 @@ fn read_columns(
     for (index, column) in columns.iter().enumerate() {
         let at = format!("columns[{index}]");
         let kind = ColumnType::parse(&column.r#type)
-            .ok_or_else(|| Failure::field(&format!("{at}.type"), "is no type of column"))?;
+            .ok_or_else(|| Failure::field(&format!("{at}.type"), "must be a type of column"))?;
         let known = column.id.as_ref().map(|id| column_of(board, &format!("{at}.id"), id)).transpose()?;
         if known.is_some_and(|known| wanted.iter().any(|other| other.id == known.id)) {
             return Err(Failure::field(&format!("{at}.id"), "is used twice"));
@@ -189,18 +191,21 @@ fn check_automations(tx: &mut TenantTx, board: &WholeBoard, wanted: &[ColumnRow]
                     if found.is_none() {
                         return Err(Failure::field(
                             &field("agentId"),
-                            "must name an agent that places calls",
+                            "must be an agent that can place calls",
                         ));
                     }
                 }
                 Automation::AddToCampaign { campaign } => {
                     if board.board.owner == campaign.to_string() {
-                        return Err(Failure::field(&field("campaignId"), "must name another campaign"));
+                        return Err(Failure::field(
+                            &field("campaignId"),
+                            "must be another campaign than that of the board",
+                        ));
                     }
                     if boards::workflow_of_campaign(tx, *campaign)?.is_none() {
                         return Err(Failure::field(
                             &field("campaignId"),
-                            "must name a campaign of the workspace",
+                            "must be a campaign of the workspace",
                         ));
                     }
                 }
@@ -208,7 +213,7 @@ fn check_automations(tx: &mut TenantTx, board: &WholeBoard, wanted: &[ColumnRow]
                     if store::channel_templates::get(tx, *template)?.is_none() {
                         return Err(Failure::field(
                             &field("templateId"),
-                            "must name a template of the messaging channel",
+                            "must be a template of the messaging channel",
                         ));
                     }
                 }
@@ -233,11 +238,11 @@ fn remove_columns(
         let at = |name: &str| format!("moveCards[{index}].{name}");
         let from = column_of(board, &at("from"), &moved.from)?.id;
         if stays(from) || targets.iter().any(|(known, _)| *known == from) {
-            return Err(Failure::field(&at("from"), "must name a column that is deleted, each once"));
+            return Err(Failure::field(&at("from"), "must be a deleted column, each at most once"));
         }
         let to = column_of(board, &at("to"), &moved.to)?.id;
         if !stays(to) {
-            return Err(Failure::field(&at("to"), "must name a column that stays"));
+            return Err(Failure::field(&at("to"), "must be a column that is kept"));
         }
         targets.push((from, to));
     }

@@ -197,7 +197,7 @@ fn usable(tx: &mut TenantTx, text: &str, channel: &str) -> Result<Id<Agent>, Fai
     let none = || {
         Failure::new(
             codes::AGENT_NOT_PUBLISHED,
-            "the agent must exist and be published before it can run a campaign",
+            "agentId must be a published agent; set its status to active first",
         )
     };
     let id = text.parse::<Id<Agent>>().map_err(|_| none())?;
@@ -258,7 +258,8 @@ pub fn change(
     {
         let first = asked.as_ref().filter(|_| row.agent.is_none() && row.status == Status::Draft);
         let Some(agent) = first else {
-            let message = "the agent of a campaign is fixed once the campaign has one or is published; create another campaign";
+            let message = "agentId cannot change once the campaign has an agent or is published; create another \
+                           campaign";
             return Err(Failure::conflict(message).with_meta(json!({"field": "agentId"})));
         };
         row.agent = Some(usable(&mut tx.of(row.workspace), agent, &row.channel)?);
@@ -360,7 +361,7 @@ fn caller_ids(tx: &mut TenantTx, given: &[CallerIdView]) -> Result<Vec<CallerId>
         let field = format!("settings.callerIds[{place}].number");
         let number = owned(tx, &asked.number, &field)?;
         if own.iter().any(|known| known.number == number) {
-            return Err(Failure::field(&field, "stands in the list twice"));
+            return Err(Failure::field(&field, "must be unique in the list"));
         }
         own.push(CallerId { number, daily_cap: asked.daily_cap });
     }
@@ -427,7 +428,7 @@ fn can_talk(tx: &mut TenantTx, row: &CampaignRow) -> Result<(), Failure> {
     let none = || {
         Failure::new(
             codes::AGENT_NOT_PUBLISHED,
-            "the campaign has no agent: give it a published one while it is a draft",
+            "the campaign has no agent; set agentId to a published one while it is a draft",
         )
     };
     let agent = find_agent(tx, row.agent.ok_or_else(none)?)?;
@@ -450,7 +451,7 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<(), F
         .tx(move |tx| {
             let row = find_for_update(tx, id)?;
             if row.status == Status::Active {
-                return Err(Failure::conflict("the campaign is active: pause it before deleting it"));
+                return Err(Failure::conflict("the campaign is active; pause it before deleting it"));
             }
             lists::give_up(tx, id)?;
             retire(tx, &row, now)?;

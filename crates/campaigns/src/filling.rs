@@ -142,5 +142,5 @@ impl Filling {
 }
 
 fn given_up() -> Failure {
-    Failure::conflict("the list rested for an hour and was given up; send it again")
+    Failure::conflict("the list was not uploaded within an hour and was deleted; send it again")
 }

@@ -50,7 +50,7 @@ pub async fn start(app: &App, trace: Trace, tenant: Tenant, id: Id<Campaign>) ->
             check_replaceable(&row)?;
             if lists::staged(tx, id)?.is_some_and(|known| known.touched_at > context.now.plus(-STALE)) {
                 return Err(Failure::conflict(
-                    "another import into this campaign is under way; cancel it first",
+                    "another import into this campaign is in progress; finish or cancel it first",
                 ));
             }
             lists::give_up(tx, id)?;
@@ -110,8 +110,9 @@ pub async fn add(
             check_needed(tx, &row, &needed)?;
             state.bytes += bytes;
             if state.length + rows.len() as i64 > MAX_IMPORT || state.bytes > MAX_LIST_BYTES {
-                let message =
-                    format!("a list has at most {MAX_IMPORT} rows and {MAX_LIST_BYTES} bytes of variables");
+                let message = format!(
+                    "must not bring the list above {MAX_IMPORT} rows or {MAX_LIST_BYTES} bytes of variables"
+                );
                 return Err(Failure::field("contacts", message));
             }
             let hashes: Vec<&str> =
@@ -145,7 +146,10 @@ fn check_place(state: &ListState, after: i64) -> Result<(), Failure> {
     if state.length == after {
         return Ok(());
     }
-    let message = format!("the import has {} rows; send what comes after these", state.length);
+    let message = format!(
+        "after must be {}, the number of rows that the import has; send the rows after these",
+        state.length
+    );
     Err(Failure::conflict(message).with_meta(json!({"rows": state.length, "valid": state.valid})))
 }
 
@@ -155,7 +159,7 @@ fn same_flow(tx: &mut Tx<'_>, row: &CampaignRow, state: &ListState) -> Result<Ne
     if needed.flow == state.flow {
         return Ok(needed);
     }
-    Err(Failure::conflict("the agent's flow was published anew since the import began; start another import"))
+    Err(Failure::conflict("the agent's flow was published since the import began; begin another import"))
 }
 
 /// Makes a staged list the current one, atomically.
@@ -175,7 +179,7 @@ pub async fn finish(
             check_quiet(tx, &row)?;
             same_flow(tx, &row, &state)?;
             if state.length == 0 {
-                return Err(Failure::conflict("the import has no rows"));
+                return Err(Failure::conflict("the import has no rows; send some before finishing it"));
             }
             let counts = Tally {
                 total: state.length,

@@ -228,7 +228,8 @@ impl Lacking {
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let Some(row) = self.first else { return Ok(()) };
         let names = self.names.join(", ");
-        let message = format!("contacts[{row}].variables lacks what the agent's flow needs: {names}");
+        let message =
+            format!("contacts[{row}].variables must have values that the agent's flow requires: {names}");
         let meta = json!({"missing": self.names, "row": row});
         Err(Failure::new(codes::LIST_MISSES_VARIABLES, message).with_meta(meta))
     }
@@ -290,7 +291,7 @@ pub(crate) fn check_quiet(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), Fail
     {
         return Ok(());
     }
-    let message = "people on the list are being called: replace it when their calls are over";
+    let message = "contacts of the list are being called; replace the list when their calls are over";
     Err(Failure::conflict(message))
 }
 
@@ -305,10 +306,10 @@ pub(crate) fn check_replaceable(row: &CampaignRow) -> Result<(), Failure> {
     match row.status {
         Status::Draft | Status::Paused => {}
         Status::Active => {
-            return Err(Failure::conflict("the campaign is dialling: pause it before replacing its list"));
+            return Err(Failure::conflict("the campaign is active; pause it before replacing its list"));
         }
         Status::Completed | Status::Archived => {
-            return Err(Failure::conflict("the campaign is over: create another one"));
+            return Err(Failure::conflict("the campaign is over; create another one"));
         }
     }
     if row.streams > 0 {
@@ -322,7 +323,7 @@ pub(crate) fn check_needed(tx: &mut Tx<'_>, row: &CampaignRow, checked: &Needed)
     if needed(&mut tx.of(row.workspace), row)? == *checked {
         return Ok(());
     }
-    Err(Failure::conflict("the agent's flow was published anew a moment ago; send the list again"))
+    Err(Failure::conflict("the agent's flow was published while the list was sent; send the list again"))
 }
 
 /// CPU-bound work: not on a thread that serves others.

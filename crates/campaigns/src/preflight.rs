@@ -171,7 +171,7 @@ fn look_at_campaign(tx: &mut TenantTx, env: &Env, id: Id<Campaign>) -> Result<Se
         report.by_reason.insert(reason.to_string(), Reason { count, examples });
     }
     if known.rows.total == 0 {
-        report.problem("list_empty", "the calling list is empty");
+        report.problem("list_empty", "the calling list is empty; send one first");
     }
     let settings = &row.settings;
     Ok(Seen {
@@ -191,10 +191,12 @@ fn look_at_campaign(tx: &mut TenantTx, env: &Env, id: Id<Campaign>) -> Result<Se
 fn of_status(report: &mut Report, row: &CampaignRow, now: Timestamp) {
     match row.status {
         Status::Draft | Status::Active | Status::Paused if row.settings.is_past(now) => {
-            report.problem("past_end_date", "the end date of the campaign has come");
+            report.problem("past_end_date", "the campaign is past its end date; change settings.endAt");
         }
         Status::Draft | Status::Active | Status::Paused => {}
-        Status::Completed | Status::Archived => report.problem("completed", "the campaign is over"),
+        Status::Completed | Status::Archived => {
+            report.problem("completed", "the campaign is over; create another one")
+        }
     }
 }
 
@@ -214,13 +216,22 @@ fn of_workspace(
                 report
                     .problem("from_number_not_owned", "fromNumber is not an active number of the workspace");
             }
-            OwnNumber::Nothing => report.problem("no_phone_number", "the workspace owns no number"),
+            OwnNumber::Nothing => report.problem(
+                "no_phone_number",
+                "the workspace has no phone number; ask the operator to assign one",
+            ),
         }
         if !workspace.kyb_verified {
-            report.problem("kyb_required", "the workspace must be verified (KYB) before placing calls");
+            report.problem(
+                "kyb_required",
+                "the workspace is not verified (KYB); ask the operator to verify it",
+            );
         }
         if workspace.balance - workspace.reserved < workspace.cost_per_minute {
-            report.problem("insufficient_balance", "the wallet does not cover one minute");
+            report.problem(
+                "insufficient_balance",
+                "the wallet does not cover one minute; ask the operator to top it up",
+            );
         }
     }
     if env.carriers.in_mode(mode).is_none() {
@@ -236,7 +247,7 @@ fn of_agent(
     agent: Option<&AgentRow>,
 ) -> Result<(Option<Pack>, Vec<String>), Failure> {
     let Some(agent) = agent else {
-        report.problem("agent_missing", "there is no agent that could call");
+        report.problem("agent_missing", "the campaign has no agent; set agentId");
         return Ok((None, Vec::new()));
     };
     match check_outbound(agent).and_then(|()| flow_readiness(tx, agent)) {
@@ -447,19 +458,19 @@ async fn finish(app: &App, tenant: Tenant, seen: Seen) -> Result<Preflight, Fail
     };
     let done = forecast(now, duration, next);
     if report.examined > 0 && report.will_call == 0 {
-        report.problem("nobody_to_call", "nobody on the list can be called");
+        report.problem("nobody_to_call", "no contact on the list can be called, see byReason");
     }
     let available = seen.workspace.balance - seen.workspace.reserved;
     let expected = work.expected(habit);
     if available >= price && available < expected {
-        report.warning("balance_too_small", "the wallet covers less than what is to be expected");
+        report.warning("balance_too_small", "the wallet does not cover the expected cost");
     }
     match done {
         None if seen.pack.is_some() => {
-            report.problem("never_open", "no window is left in which a dial could start")
+            report.problem("never_open", "the calling window does not open any more")
         }
         Some(done) if done.finishes_at.is_none() && seen.end_at.is_some() => {
-            report.warning("not_done_by_end_date", "not everybody can be called before the end date");
+            report.warning("not_done_by_end_date", "not all contacts can be called before the end date");
         }
         Some(_) | None => {}
     }

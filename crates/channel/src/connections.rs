@@ -53,7 +53,10 @@ fn credentials(body: &NewChannelConnection) -> Result<(String, Credentials), Fai
     }
     let access_token = need("accessToken", &body.access_token)?;
     if !access_token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(Failure::field("accessToken", "must not have spaces or other signs"));
+        return Err(Failure::field(
+            "accessToken",
+            "must have letters, digits and punctuation only, without spaces",
+        ));
     }
     Ok((
         id,
@@ -123,7 +126,11 @@ pub async fn put(
         .tx(move |tx| {
             let current = channel_accounts::get_for_update(tx)?
                 .filter(|current| current.version == row.version)
-                .ok_or_else(|| Failure::conflict("the connection was changed by another request"))?;
+                .ok_or_else(|| {
+                    Failure::conflict(
+                        "the connection was changed by another request; read it again and repeat this one",
+                    )
+                })?;
             if !same_account {
                 numbers::forget(tx)?;
                 templates::forget(tx)?;
@@ -153,7 +160,9 @@ async fn store_new(app: &App, row: &ConnectionRow, known: Option<&ConnectionRow>
             access::workspace_for_update(tx)?;
             let current = channel_accounts::get_for_update(tx)?;
             if current.map(|current| current.version) != version {
-                return Err(Failure::conflict("the connection was changed by another request"));
+                return Err(Failure::conflict(
+                    "the connection was changed by another request; read it again and repeat this one",
+                ));
             }
             match version {
                 Some(_) => channel_accounts::save(tx, &row)?,

@@ -234,10 +234,12 @@ pub async fn make_label(
         .tx(move |tx| {
             access::workspace_for_update(tx)?;
             if channel_conversations::labels(tx)?.len() >= MAX_LABELS {
-                return Err(Failure::conflict(format!("the workspace has {MAX_LABELS} labels already")));
+                return Err(Failure::conflict(format!(
+                    "the workspace has {MAX_LABELS} labels, which is the limit; delete one first"
+                )));
             }
             if !channel_conversations::insert_label(tx, &row)? {
-                return Err(Failure::conflict("there is a label with this name"));
+                return Err(Failure::conflict("name belongs to another label; choose another name"));
             }
             operator_log::append(tx, &context, &trace, Some(tenant), &row.id.to_string())?;
             Ok(shown(row.clone()))

@@ -235,7 +235,7 @@ pub async fn assign(
     body: ConversationAssignment,
 ) -> Result<AssignedConversation, Failure> {
     if body.user_id.is_some() == body.email.is_some() {
-        return Err(Failure::field("userId", "or email must be given, and not both"));
+        return Err(Failure::field("userId", "or email is required, and only one of them"));
     }
     let env = Env::of(app);
     let assigned_to = app

@@ -71,7 +71,7 @@ pub async fn verify(
         Ok(challenge.filter(|_| knows).map(str::to_owned))
     };
     let hash = app.keyring.hash(&format!("channel_hook:{id}:{}", token.unwrap_or_default()));
-    let wrong = "the verification does not have the token of the connection";
+    let wrong = "hub.verify_token is not the token of the connection";
     match app.admit_secret(&hash, client, look_up, wrong).await {
         Err(failure) if failure.error == UNAUTHORIZED && unknown => Err(Failure::not_found("connection")),
         Err(failure) if failure.error == UNAUTHORIZED => Err(Failure::new(LINK_INVALID, wrong)),
@@ -174,7 +174,10 @@ fn signed(behind: &OpenedConnection, signature: &str, body: &[u8]) -> Result<(),
     {
         return Ok(());
     }
-    Err(Failure::new(UNAUTHORIZED, "the signature is not that of this body"))
+    Err(Failure::new(
+        UNAUTHORIZED,
+        "X-Hub-Signature-256 is not the signature of this body with the app's secret",
+    ))
 }
 
 /// The items of a notification that are about this account.

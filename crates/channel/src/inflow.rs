@@ -124,7 +124,8 @@ impl Inflow {
             }
             Err(again) => {
                 let wait = (again.0 - now.0).max(1).unsigned_abs().div_ceil(SECOND.unsigned_abs());
-                let why = "more notifications of this connection than 10,000 items a second";
+                let why = "more than 10,000 items a second of notifications of this connection; send them again \
+                           after Retry-After seconds";
                 Err(Failure {
                     retry_after: Some(i64::try_from(wait).unwrap_or(FULL)),
                     ..Failure::new(RATE_LIMITED, why)

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api::error_codes;
 use app::outgoing::{Name, Outgoing, Range, Sending};
 use app::{App, Failure, topics};
 use domain::channel::MediaKind;
@@ -190,7 +191,8 @@ pub async fn kept(app: &App, tenant: Tenant, id: Id<ChannelMessage>) -> Result<K
     let row = app.of(tenant).read(move |tx| channel_messages::get(tx, id)).await?;
     let row = row.ok_or_else(|| Failure::not_found("message"))?;
     let (Some(object), Some(bytes)) = (row.media_object, row.media_bytes) else {
-        return Err(Failure::not_found("media"));
+        let why = "the message has no file, or its file was not fetched yet; see media.available";
+        return Err(Failure::new(error_codes::NOT_FOUND, why));
     };
     let kind = row.media.as_ref().and_then(|media| media.get("mimeType")).and_then(Value::as_str);
     Ok(KeptFile {

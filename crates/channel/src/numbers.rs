@@ -196,12 +196,12 @@ async fn described(
         }
         let number = number.or(given).ok_or_else(|| Failure::field("number", "is required"))?;
         if given.is_some_and(|given| given != number) {
-            return Err(Failure::field("number", "is not the number that phoneNumberId stands for"));
+            return Err(Failure::field("number", "must be the number of phoneNumberId, or be left out"));
         }
         return Ok((state, number));
     }
     let field = if body.phone_number_id.is_some() { "phoneNumberId" } else { "number" };
-    Err(Failure::field(field, "names no number of the business account"))
+    Err(Failure::field(field, "must be a number of the business account"))
 }
 
 /// Whether nobody else has a number: this workspace with another id, or another workspace where it is new in this one.
@@ -215,14 +215,14 @@ fn check_free(
     let twin = |row: &NumberRow| row.number == number && row.phone_number_id != phone_number_id;
     if channel_accounts::numbers(tx)?.iter().any(twin) {
         return Err(Failure::conflict(
-            "the number is bound with another phoneNumberId: release that one first",
+            "the number is bound with another phoneNumberId; release that one first",
         ));
     }
     // Otherwise anybody with the account's token could bind the number in a second workspace, and both would answer its
     // customers. The sandbox's numbers belong to nobody.
     let counts = is_new && provider == ProviderKind::Cloud;
     if counts && channel_accounts::holders(tx, phone_number_id)?.iter().any(|holder| *holder != tenant) {
-        return Err(Failure::conflict("the number is bound already: release it first"));
+        return Err(Failure::conflict("the number is bound already; release it first"));
     }
     Ok(())
 }
@@ -238,7 +238,7 @@ pub async fn bind(
     tenant: Tenant,
     body: NewChannelNumber,
 ) -> Result<BoundChannelNumber, Failure> {
-    let wrong_agent = || Failure::field("agentId", "names no chat agent of this workspace");
+    let wrong_agent = || Failure::field("agentId", "must be a chat agent of this workspace");
     // Absent, none, or one.
     let agent: Option<Option<Id<Agent>>> = match &body.agent_id {
         Some(Some(id)) => Some(Some(id.parse().map_err(|_| wrong_agent())?)),
@@ -271,7 +271,7 @@ pub async fn bind(
                 let other = channel_accounts::number_of_agent(&mut tx.of(tenant), agent)?;
                 if other.is_some_and(|other| other.phone_number_id != state.phone_number_id) {
                     return Err(Failure::conflict(
-                        "the agent answers on another number: release that one first",
+                        "the agent answers on another number; release that number or change its agent first",
                     ));
                 }
             }
@@ -284,7 +284,9 @@ pub async fn bind(
                 known.is_none(),
             )?;
             if known.is_none() && count >= MAX_NUMBERS {
-                return Err(Failure::conflict(format!("a workspace may have at most {MAX_NUMBERS} numbers")));
+                return Err(Failure::conflict(format!(
+                    "the workspace has {MAX_NUMBERS} business numbers, which is the limit; release one first"
+                )));
             }
             let first = count == 0;
             let was_default = known.as_ref().is_some_and(|row| row.is_default);

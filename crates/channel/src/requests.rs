@@ -337,7 +337,10 @@ fn number_of(tx: &mut TenantTx, from: Option<&str>) -> Result<Number, Failure> {
     }
     sending_number(tx, Which::Provider(from)).map_err(|failure| {
         match failure.error == codes::CHATAPP_NOT_CONNECTED {
-            true => Failure::field("from", "is not a number of this workspace on the channel"),
+            true => Failure::field(
+                "from",
+                "must be a business number of this workspace, see GET /v1/chatapp/numbers",
+            ),
             false => failure,
         }
     })
@@ -350,7 +353,7 @@ fn quoted(tx: &mut TenantTx, named: Option<&str>) -> Result<Option<String>, Fail
 }
 
 fn at_provider(tx: &mut TenantTx, field: &str, named: &str) -> Result<String, Failure> {
-    let unknown = || Failure::field(field, "names no message that the channel has");
+    let unknown = || Failure::field(field, "must be the id of a message on the channel");
     let Ok(id) = named.parse::<Id<ChannelMessage>>() else {
         // What looks like an id from here and is none would be refused by the channel.
         return if named.starts_with("camsg_") { Err(unknown()) } else { Ok(named.to_owned()) };
@@ -484,7 +487,7 @@ fn interactive_of(given: &NewInteractive) -> Result<Interactive, Failure> {
         Failure::field(&format!("interactive.{field}"), format!("is required with {}", given.r#type))
     };
     let strange = |field: &str| {
-        Failure::field(&format!("interactive.{field}"), format!("is not possible with {}", given.r#type))
+        Failure::field(&format!("interactive.{field}"), format!("must be left out with {}", given.r#type))
     };
     let allowed: &[&str] = match given.r#type.as_str() {
         "buttons" => &["buttons"],

@@ -67,11 +67,11 @@ pub async fn take_over(
                 return if row.teammate == Some(member.id) {
                     Ok(view(row))
                 } else {
-                    Err(Failure::conflict("another teammate has this chat"))
+                    Err(Failure::conflict("another teammate handles this chat; it must be handed back first"))
                 };
             }
             if held_by_helpdesk(tx, &row)? {
-                return Err(Failure::conflict("a helpdesk holds this chat"));
+                return Err(Failure::conflict("a helpdesk handles this chat; it must be handed back first"));
             }
             session::take_over(tx, &env, &mut row, Some(member.id))?;
             let who = Teammate { user_id: member.id, name: member.name };
@@ -111,16 +111,16 @@ pub async fn write(
                 State::Human => {}
                 State::Ended => return Err(refusal(domain::chat::Stuck::Over)),
                 State::Ai | State::AwaitingHuman => {
-                    return Err(Failure::conflict("no teammate has this chat; take it over first"));
+                    return Err(Failure::conflict("no teammate handles this chat; take it over first"));
                 }
             }
             let characters = row.characters + text.chars().count() as i64;
             if row.messages >= MAX_MESSAGES || characters > MAX_CHARACTERS {
-                return Err(Failure::conflict("the chat is as long as it may get; end it"));
+                return Err(Failure::conflict("the chat has reached its maximum length; end it"));
             }
             let author = row.teammate;
             if held_by_helpdesk(tx, &row)? {
-                return Err(Failure::conflict("a helpdesk holds this chat"));
+                return Err(Failure::conflict("a helpdesk handles this chat; it must be handed back first"));
             }
             if row.channel == Channel::Chatapp {
                 let line = [Line::Words(text.clone())];
@@ -140,8 +140,8 @@ pub async fn write(
     written.map_err(|refused| {
         Failure::conflict(match refused {
             Carried::WindowClosed => "the customer has not written within 24 hours; send a template",
-            Carried::OptedOut => "the customer does not want to be written to",
-            _ => "the channel does not take the message now",
+            Carried::OptedOut => "the customer has opted out of messages",
+            _ => "the messaging channel cannot send the message now",
         })
     })
 }
@@ -176,7 +176,7 @@ fn hand_back_in(
     access::workspace(tx)?;
     let mut row = find(tx, id)?;
     if row.state.with_person() && held_by_helpdesk(tx, &row)? {
-        return Err(Failure::conflict("a helpdesk holds this chat"));
+        return Err(Failure::conflict("a helpdesk handles this chat; it must be handed back first"));
     }
     let since = match row.taken_from {
         Some(taken_from) => chats::messages(tx, id, taken_from)?,

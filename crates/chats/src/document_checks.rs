@@ -61,7 +61,7 @@ pub(crate) async fn put_and_judge(
             retry_after: Some(2),
             ..Failure::new(
                 codes::UNAVAILABLE,
-                "the document cannot be stored right now; nothing was changed, try again",
+                "the document cannot be stored now; nothing was changed, try again",
             )
         })?;
     }
@@ -75,7 +75,7 @@ pub(crate) async fn put_and_judge(
 /// 400 and 413 (docs/contract/documents.md#errors).
 pub(crate) fn taken(app: &App, files: Vec<SentFile>) -> Result<Vec<Part>, Failure> {
     if files.is_empty() || files.len() > MAX_PARTS {
-        return Err(Failure::field("file", format!("must be there 1 to {MAX_PARTS} times")));
+        return Err(Failure::field("file", format!("must be sent 1 to {MAX_PARTS} times")));
     }
     let too_large = |what: &str, most: usize| {
         Failure::new(codes::PAYLOAD_TOO_LARGE, format!("{what} larger than {} MB", most >> 20))

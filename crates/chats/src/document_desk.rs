@@ -115,7 +115,7 @@ pub async fn file(
     let opened = app.ports.objects.open(&found.object, 0, length).await.map_err(|why| Failure {
         cause: Some(why.to_string()),
         retry_after: Some(2),
-        ..Failure::new(codes::UNAVAILABLE, "the file cannot be fetched right now; try again")
+        ..Failure::new(codes::UNAVAILABLE, "the file cannot be fetched now; try again")
     })?;
     Ok(OpenedFile {
         content_type: found.content_type,
@@ -141,7 +141,7 @@ pub async fn review(
         .tx(move |tx| {
             let mut row = documents::get_for_update(tx, id)?.ok_or_else(not_found)?;
             let status = reviewed(row.status, review.status).ok_or_else(|| {
-                Failure::conflict("no file of this document was accepted, so it cannot be reviewed")
+                Failure::conflict("the document has no accepted file, so it cannot be reviewed")
             })?;
             let reasons = review.reasons.iter().map(|reason| masked(reason.trim())).collect();
             if row.reviewed_at.is_some() && (row.status, &row.reasons) == (status, &reasons) {

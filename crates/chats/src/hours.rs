@@ -70,7 +70,7 @@ pub async fn set(
         WrongHours::Time(at, name) => {
             Failure::field(&format!("hours[{at}].{name}"), "must be a time of day, HH:MM")
         }
-        WrongHours::Empty(at) => Failure::field(&format!("hours[{at}].to"), "must be another time than from"),
+        WrongHours::Empty(at) => Failure::field(&format!("hours[{at}].to"), "must not be equal to from"),
     })?;
     let row = HoursRow { agent, timezone: body.timezone, hours: json!(body.hours) };
     change(app, trace, tenant, agent, move |tx| Ok(chats::set_hours(&mut tx.of(tenant), &row)?)).await

@@ -50,7 +50,10 @@ fn begin(tx: &mut TenantTx, env: &Env, agent: Id<Agent>, id: Id<Chat>) -> Result
     let now = env.context.now;
     let workspace = access::workspace(tx)?;
     if !access::feature_on(&workspace, "chat") {
-        return Err(Failure::new(codes::FEATURE_DISABLED, "chat is off for this workspace"));
+        return Err(Failure::new(
+            codes::FEATURE_DISABLED,
+            "chats are off for this workspace; ask the operator to switch them on",
+        ));
     }
     // Kept from changing, so that the flow is still there when the chat is stored.
     let agent = agents::get_shared(tx, agent)?
@@ -67,7 +70,8 @@ fn begin(tx: &mut TenantTx, env: &Env, agent: Id<Agent>, id: Id<Chat>) -> Result
     if !wallet::hold(tx, price, 0)? {
         return Err(Failure::new(
             codes::INSUFFICIENT_BALANCE,
-            "the wallet cannot cover a chat, calls and chats in progress counted",
+            "the wallet does not cover a chat, holds of live calls and chats included; ask the \
+             operator to top it up",
         ));
     }
     let mut row = fresh(env, tenant, id, &agent, Channel::Api, price);

@@ -41,7 +41,10 @@ pub(crate) fn take_room(app: &App, tenant: Tenant) -> Result<Room, Failure> {
     let settings = &app.config.chats;
     let workspace =
         app.shares.replies_of.take(tenant, 1, settings.replies_per_workspace).ok_or_else(|| {
-            soon(Failure::new(codes::RATE_LIMITED, "too many replies are being written for this workspace"))
+            soon(Failure::new(
+                codes::RATE_LIMITED,
+                "too many replies are being written for this workspace; try again later",
+            ))
         })?;
     let node = app.shares.replies.take((), 1, settings.replies).ok_or_else(|| {
         soon(Failure::new(

@@ -97,7 +97,9 @@ pub fn find_session(tx: &mut TenantTx, id: Id<Chat>) -> Result<ChatRow, Failure>
 pub fn refusal(stuck: Stuck) -> Failure {
     match stuck {
         Stuck::Over => Failure::plain(codes::SESSION_ENDED),
-        Stuck::WithAgent => Failure::conflict("the agent has this chat; a teammate takes it over first"),
+        Stuck::WithAgent => {
+            Failure::conflict("the agent handles this chat; a teammate must take it over first")
+        }
     }
 }
 

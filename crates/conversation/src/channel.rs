@@ -11,5 +11,5 @@ closed_sets::words! {
 }
 
 closed_sets::wire! {
-    Channel = "AgentChannel", "Whether an agent speaks or writes.";
+    Channel = "AgentChannel", "Channel of an agent: `call` if it speaks, `chat` if it writes.";
 }

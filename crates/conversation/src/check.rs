@@ -39,29 +39,29 @@ use super::template;
 /// Most issues reported for each level.
 const MAX_ISSUES: usize = 500;
 
-/// Whether an issue keeps a flow from being published.
+/// Level of an issue: `error` blocks publishing, `warning` does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "FlowIssueLevel")]
 pub enum Level {
-    /// It keeps the flow from being published.
+    /// It blocks publishing.
     Error,
     /// The flow can be published.
     Warning,
 }
 
-/// Something that a flow's author should know.
+/// A problem of a flow's draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FlowIssue")]
 pub struct Issue {
-    /// Whether it blocks publishing.
+    /// `error` blocks publishing, `warning` does not.
     pub level: Level,
-    /// What is wrong, for programs.
+    /// Machine-readable code of the issue, such as `unknown_next`.
     pub code: &'static str,
-    /// What is wrong, for people.
+    /// Description of the issue, for people.
     pub message: String,
-    /// The node that it is about; null for the flow as a whole.
+    /// Id of the node that has the issue; null for the flow as a whole.
     pub node_id: Option<String>,
 }
 

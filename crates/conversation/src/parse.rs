@@ -67,7 +67,7 @@ impl Flow {
             if !seen.insert(node.id.clone()) {
                 return Err(GraphError {
                     field: format!("nodes[{index}].id"),
-                    message: format!("is used twice: {}", node.id),
+                    message: format!("must be unique; {} is used twice", node.id),
                 });
             }
             parsed.push(node);
@@ -77,7 +77,7 @@ impl Flow {
         if let Some(index) = variables.iter().position(|variable| !names.insert(variable.name.as_str())) {
             return Err(GraphError {
                 field: format!("variables[{index}].name"),
-                message: format!("is used twice: {}", variables[index].name),
+                message: format!("must be unique; {} is used twice", variables[index].name),
             });
         }
         Ok(Self { start_node_id, nodes: parsed, variables })

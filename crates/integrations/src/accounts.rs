@@ -41,7 +41,7 @@ fn sealed(
 
 fn pushed(provider: Provider, push: Option<IntegrationPush>) -> Result<Option<PushedCalls>, Failure> {
     if push.is_some() && !provider.takes_calls() {
-        return Err(Failure::field("push", "is not possible with this system: it has no records of people"));
+        return Err(Failure::field("push", "must be left out for this system, which has no contacts"));
     }
     Ok(push.map(|push| push.calls))
 }
@@ -71,7 +71,9 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewIntegratio
         .tx(move |tx| {
             access::workspace_for_update(tx)?;
             if integrations::count(tx)? >= MOST {
-                return Err(Failure::conflict(format!("a workspace may have at most {MOST} integrations")));
+                return Err(Failure::conflict(format!(
+                    "the workspace has {MOST} integrations, which is the limit; delete one first"
+                )));
             }
             integrations::insert(tx, &row)?;
             operator_log::append(
@@ -161,7 +163,9 @@ pub async fn delete(app: &App, trace: Trace, tenant: Tenant, id: Id<Integration>
         .tx(move |tx| {
             integrations::get_for_update(tx, id)?.ok_or_else(|| Failure::not_found("integration"))?;
             if polls::uses(tx, id)? {
-                return Err(Failure::conflict("a data stream reads with this integration: delete it first"));
+                return Err(Failure::conflict(
+                    "a data stream reads with this integration; delete the stream first",
+                ));
             }
             integrations::delete(tx, id)?;
             pushes::forget_integration(tx, id)?;

@@ -99,7 +99,10 @@ pub(crate) async fn add(
     if passages.len() > MAX_DOCUMENT_PASSAGES {
         return Err(Failure::field(
             field,
-            format!("has {} passages; a document has {MAX_DOCUMENT_PASSAGES} at most", passages.len()),
+            format!(
+                "has {} passages, more than the limit of {MAX_DOCUMENT_PASSAGES}; split the document",
+                passages.len()
+            ),
         ));
     }
     let context = app.context();
@@ -187,7 +190,10 @@ fn check_room(row: &BaseRow) -> Result<(), Failure> {
         [("documents", row.documents, MAX_DOCUMENTS), ("passages", row.passages, MAX_PASSAGES)]
     {
         if has > most {
-            let message = format!("the knowledge base would have {has} {what}; it has room for {most}");
+            let message = format!(
+                "the knowledge base would have {has} {what}, more than its limit of {most}; remove \
+                 documents first"
+            );
             return Err(Failure::new(KNOWLEDGE_BASE_FULL, message).with_meta(json!({"limit": most})));
         }
     }
@@ -200,8 +206,10 @@ fn check_room_of_workspace(has: i64) -> Result<(), Failure> {
     if has <= MOST {
         return Ok(());
     }
-    let message =
-        format!("the knowledge bases of the workspace would have {has} passages; they have room for {MOST}");
+    let message = format!(
+        "the knowledge bases of the workspace would have {has} passages, more than their limit of \
+         {MOST}; remove documents first"
+    );
     Err(Failure::new(KNOWLEDGE_BASE_FULL, message).with_meta(json!({"limit": MOST})))
 }
 

@@ -60,7 +60,7 @@ fn name_of(given: &str) -> Result<String, Failure> {
 
 /// The client's error for a document that was not read.
 pub(crate) fn unread(what: &str, why: Unreadable) -> Failure {
-    let message = format!("{what} was not read: {why}");
+    let message = format!("{what} cannot be read: {why}");
     match why {
         Unreadable::Unsupported(_) => Failure::new(DOCUMENT_UNSUPPORTED, message),
         Unreadable::Damaged(_) => Failure::new(DOCUMENT_UNREADABLE, message),
@@ -70,7 +70,7 @@ pub(crate) fn unread(what: &str, why: Unreadable) -> Failure {
             retry_after: Some(5),
             ..Failure::new(
                 UNAVAILABLE,
-                "too many documents are being read at once; nothing was changed, try again",
+                "too many documents are being read at once; nothing was changed, try again later",
             )
         },
         Unreadable::Failed(cause) => Failure::internal(format!("a document could not be read: {cause}")),

@@ -64,7 +64,10 @@ pub async fn add(
     let share = app.shares.pages.take(tenant, 1, AT_ONCE);
     let _share = share.ok_or_else(|| Failure {
         retry_after: Some(5),
-        ..Failure::new(RATE_LIMITED, format!("more than {AT_ONCE} pages at once; wait for some of them"))
+        ..Failure::new(
+            RATE_LIMITED,
+            format!("more than {AT_ONCE} pages are being fetched at once; try again after some of them"),
+        )
     })?;
     let (last, response) = fetch(&app.pages, url).await?;
     let order = order(&last, &response)?;
@@ -74,7 +77,11 @@ pub async fn add(
     if says_nothing {
         // Its name at least can be found.
         let title = document.title.clone().ok_or_else(|| {
-            Failure::new(DOCUMENT_UNREADABLE, "the page has no text; it may be built by a script")
+            Failure::new(
+                DOCUMENT_UNREADABLE,
+                "the page has no text, perhaps because a script renders it; add its text as a document \
+                 instead",
+            )
         })?;
         document.blocks.push(Block { kind: BlockKind::Paragraph, text: title, page: None });
     }
@@ -94,7 +101,7 @@ fn address(given: &str) -> Result<(String, Url), Failure> {
 }
 
 fn not_fetched(reason: &str, why: impl std::fmt::Display) -> Failure {
-    Failure::new(LINK_NOT_FETCHED, format!("the page cannot be fetched: {why}"))
+    Failure::new(LINK_NOT_FETCHED, format!("the page in url cannot be fetched: {why}"))
         .with_meta(json!({"reason": reason}))
 }
 

@@ -82,7 +82,7 @@ fn check_mapping(mapping: &Map<String, Value>) -> Result<(), Failure> {
         if !fits {
             return Err(Failure::field(
                 &place,
-                format!("must be the name of a field, of 1 to {MAX_FIELD_NAME} characters"),
+                format!("must be the name of a field with 1 to {MAX_FIELD_NAME} characters"),
             ));
         }
     }
@@ -97,19 +97,22 @@ fn check_fed(row: &CampaignRow, now: Timestamp) -> Result<(), Failure> {
     if sends_messages(row) {
         return Err(Failure::new(
             CHATAPP_CAMPAIGN,
-            "a campaign on the messaging channel is not fed by streams",
+            "a data stream cannot be attached to a campaign on the messaging channel",
         ));
     }
     match row.status {
         CampaignStatus::Draft | CampaignStatus::Active | CampaignStatus::Paused
             if row.settings.is_past(now) =>
         {
-            Err(Failure::conflict("the campaign is past its end date: no stream can feed it"))
+            Err(Failure::conflict(
+                "the campaign is past its end date, so no stream can be attached; change \
+                 settings.endAt first",
+            ))
         }
         CampaignStatus::Draft | CampaignStatus::Active | CampaignStatus::Paused => Ok(()),
-        CampaignStatus::Completed | CampaignStatus::Archived => {
-            Err(Failure::conflict("the campaign is over: no stream can feed it"))
-        }
+        CampaignStatus::Completed | CampaignStatus::Archived => Err(Failure::conflict(
+            "the campaign is over, so no stream can be attached; create another campaign",
+        )),
     }
 }
 
@@ -201,7 +204,8 @@ fn covers(required: &[String], mapping: &Map<String, Value>) -> Result<(), Failu
         return Ok(());
     }
     let names: Vec<&str> = missing.iter().map(|name| name.as_str()).collect();
-    let message = format!("variableMapping lacks {}, which the agent needs", names.join(", "));
+    let message =
+        format!("variableMapping must have variables that the agent's flow requires: {}", names.join(", "));
     Err(Failure::new(MAPPING_INCOMPLETE, message).with_meta(json!({"missing": missing})))
 }
 

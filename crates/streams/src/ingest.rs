@@ -81,7 +81,10 @@ async fn behind(
     let (stream, row) =
         app.admit_secret(&hash, address, look_up, "the token is not that of this stream").await?;
     if row.suspended {
-        return Err(Failure::new(WORKSPACE_SUSPENDED, "the workspace is suspended"));
+        return Err(Failure::new(
+            WORKSPACE_SUSPENDED,
+            "the workspace is suspended; ask the operator to lift the suspension",
+        ));
     }
     Ok((Entrance { tenant: row.workspace, stream }, row.status))
 }
@@ -152,7 +155,10 @@ pub async fn push(
 ) -> Result<Ingested, Failure> {
     let row = app.of(tenant).read(move |tx| find(tx, stream)).await?;
     if !row.kind.takes_pushes() {
-        return Err(Failure::field("kind", format!("is {}: such a stream is read, not sent to", row.kind)));
+        return Err(Failure::field(
+            "kind",
+            format!("is {}; records can be sent to streams of the kinds api and webhook only", row.kind),
+        ));
     }
     count(app, tenant, stream).await.1?;
     open(row.status)?;

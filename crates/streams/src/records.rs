@@ -61,7 +61,7 @@ pub async fn list(
 
 fn read_point(stream: Id<DataStream>, point: &str) -> Result<Id<StreamRecord>, Failure> {
     let of_this = point.split_once('/').filter(|(of, _)| *of == stream.to_string());
-    of_this
-        .and_then(|(_, record)| record.parse().ok())
-        .ok_or_else(|| Failure::new(INVALID_CURSOR, "before is not one that this list gave"))
+    of_this.and_then(|(_, record)| record.parse().ok()).ok_or_else(|| {
+        Failure::new(INVALID_CURSOR, "before is not one that this list returned; start again without it")
+    })
 }

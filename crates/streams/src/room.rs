@@ -37,14 +37,17 @@ pub async fn room(app: &App, tenant: Tenant, stream: Id<DataStream>, more: usize
     if stored.saturating_add(more) > limits.stream_bytes_per_day {
         let wait = ((today + 1) * DAY - now.0 + SECOND - 1) / SECOND;
         let most = limits.stream_bytes_per_day >> 20;
-        let message =
-            format!("the stream takes {most} MB of records a day (UTC) and has them; nothing was stored");
+        let message = format!(
+            "the stream has stored {most} MB of records today (UTC), which is the limit; nothing was \
+             stored, try again tomorrow"
+        );
         return Err(Failure { retry_after: Some(wait), ..Failure::new(RATE_LIMITED, message) });
     }
     if in_all(app, tenant, now).await?.saturating_add(more) > limits.stream_bytes_per_workspace {
         let most = limits.stream_bytes_per_workspace >> 20;
         let message = format!(
-            "the streams of this workspace keep {most} MB of records and have them; records are emptied 90 days after they arrived"
+            "the streams of this workspace hold {most} MB of records, which is the limit; records are \
+             emptied 90 days after they arrived"
         );
         return Err(Failure { retry_after: Some(DAY / SECOND), ..Failure::new(RATE_LIMITED, message) });
     }

@@ -57,7 +57,10 @@ fn check_plan(tx: &mut TenantTx, kind: Kind) -> Result<(), Failure> {
     if !kind.needs_crm() || access::feature_on(&access::workspace(tx)?, CRM) {
         return Ok(());
     }
-    Err(Failure::new(PLAN_FEATURE_LOCKED, format!("{CRM} is off for this workspace")))
+    Err(Failure::new(
+        PLAN_FEATURE_LOCKED,
+        format!("the feature {CRM} is off for this workspace; ask the operator to switch it on"),
+    ))
 }
 
 /// The account of a stream of this kind, locked against deletion.
@@ -69,7 +72,7 @@ fn check_integration(
     let wrong = |must: String| Failure::field("integrationId", must);
     match (kind.provider(), given) {
         (None, None) => Ok(None),
-        (None, Some(_)) => Err(wrong(format!("does not belong to a stream of the kind {kind}"))),
+        (None, Some(_)) => Err(wrong(format!("must be left out for a stream of the kind {kind}"))),
         (Some(provider), None) => {
             Err(wrong(format!("is required: the connected {provider} account of the stream")))
         }
@@ -243,7 +246,10 @@ pub async fn rotate_token(app: &App, tenant: Tenant, id: Id<DataStream>) -> Resu
         .tx(move |tx| {
             let row = find_for_update(tx, id)?;
             if row.kind != Kind::Webhook {
-                return Err(Failure::conflict(format!("a stream of the kind {} has no token", row.kind)));
+                return Err(Failure::conflict(format!(
+                    "a stream of the kind {} has no token to replace",
+                    row.kind
+                )));
             }
             if !streams::set_token(tx, id, &hash, context.now)? {
                 return Err(missing());

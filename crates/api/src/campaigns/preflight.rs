@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 /// Most numbers in the preflight of a batch of nudges.
 pub const MAX_PREFLIGHT: usize = 1_000;
 
-/// What keeps calls from being placed.
+/// A problem that blocks calls, or a warning.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "PreflightProblem")]
 pub struct Problem {
-    /// What, for programs.
+    /// Machine-readable code of the problem.
     #[schemars(with = "ProblemCode")]
     pub code: &'static str,
-    /// What, for people.
+    /// Description of the problem, for people.
     pub message: String,
 }
 
-/// What can be missing before a launch.
+/// Code of a problem or a warning of a preflight.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "PreflightProblemCode")]
@@ -52,33 +52,33 @@ pub enum ProblemCode {
     DltTemplateRequired,
 }
 
-/// People that would not be called, for one reason.
+/// Contacts that would not be called for one reason.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[schemars(rename = "PreflightReason")]
 pub struct Reason {
-    /// How many.
+    /// Number of contacts with this reason.
     pub count: i64,
-    /// A few of them: ids of rows; in a batch of nudges their places in the request, from 0.
+    /// Up to five of them: ids of rows, or for a batch of nudges their index in the request, from 0.
     pub examples: Vec<String>,
 }
 
-/// What would become of a campaign or of a batch of nudges if it were started now. Nothing is stored or dialled.
+/// What would happen if a campaign or a batch of nudges were started now. Nothing is stored or dialled.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Preflight {
-    /// Whether calls would be placed: nothing in `problems` stands in the way.
+    /// True if calls would be placed: `problems` is empty.
     pub ready: bool,
-    /// What stands in the way of every call.
+    /// Problems that block every call.
     pub problems: Vec<Problem>,
-    /// What is to be known, and does not stand in the way.
+    /// Conditions that block no call.
     pub warnings: Vec<Problem>,
-    /// All rows.
+    /// Number of rows of the list, or of numbers in the request.
     pub total: i64,
-    /// Rows that were looked at: those that are still to be called, up to 100,000.
+    /// Rows that were checked: those that are still to be called, at most 100,000.
     pub examined: i64,
-    /// Of these, how many would be called.
+    /// Number of examined rows that would be called.
     pub will_call: i64,
-    /// Of `willCall`, how many wait first: their number has been dialled too often of late.
+    /// Rows of `willCall` that are called later, because their number was dialled too often recently.
     pub will_wait: i64,
     /// Of `willCall`, how many would be called with a warning in the decision log; `warnings` says of what.
     pub will_warn: i64,
@@ -88,13 +88,14 @@ pub struct Preflight {
     /// `consent`, `number_series`, `frequency_cap`, `invalid_phone`, `not_indian`, `duplicate`, `erased`,
     /// `missing_required_variables`.
     pub by_reason: BTreeMap<String, Reason>,
-    /// When it would be done.
+    /// When calls could start, and when all would be done.
     pub schedule: PreflightSchedule,
-    /// What it would cost.
+    /// Expected and highest cost of the calls.
     pub cost: PreflightCost,
 }
 
-/// What would become of a campaign: of one that calls, or of one on the messaging channel.
+/// The preflight of a campaign: `Preflight` of a campaign that calls, `ChatappPreflight` of one on the
+/// messaging channel.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum CampaignPreflight {
@@ -104,123 +105,127 @@ pub enum CampaignPreflight {
     Chatapp(Box<ChatappPreflight>),
 }
 
-/// Who would receive the message of a campaign on the messaging channel, when, and at what price.
+/// Who would get the message of a campaign on the messaging channel, when, and at what price. Nothing is
+/// stored or sent.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatappPreflight {
-    /// Whether it would be sent: there are no `blockers`.
+    /// True if the campaign can be published: `blockers` is empty.
     pub passes: bool,
-    /// What stands in the way: `template_not_found`, `template_not_approved`, `template_recategorised`, `not_connected`,
-    /// `token_invalid`, `account_restricted`, `quality_red`, `nobody_to_message`.
+    /// Problems that block publishing: `template_not_found`, `template_not_approved`,
+    /// `template_recategorised`, `not_connected`, `token_invalid`, `account_restricted`, `quality_red`,
+    /// `nobody_to_message`.
     pub blockers: Vec<ChatappProblem>,
-    /// What is to be known: `quality_low`, `not_done_by_end`, `limit_needs_days`.
+    /// Conditions that do not block publishing: `quality_low`, `not_done_by_end`, `limit_needs_days`.
     pub warnings: Vec<ChatappProblem>,
-    /// Rows that are not messaged yet.
+    /// Number of rows to which no message was sent yet.
     pub total: i64,
-    /// Of these, who would receive it.
+    /// Rows of `total` that would get the message.
     pub will_receive: i64,
-    /// Of these, who would not.
+    /// Rows of `total` that would not get the message.
     pub will_not_receive: i64,
-    /// Those who would not, by reason.
+    /// Number of rows that would not get the message, by reason.
     pub by_reason: BTreeMap<String, i64>,
-    /// The provider's word for the messaging limit of the account.
+    /// The provider's name of the account's messaging limit; null if it is unknown.
     pub messaging_tier: Option<String>,
-    /// People to whom the account may write first in 24 hours; null: to any number.
+    /// Most contacts to whom the account may write first in 24 hours; null for no limit.
     pub tier_limit: Option<i64>,
-    /// How many of these are left now.
+    /// How much of `tierLimit` is left now; null for no limit.
     pub tier_room: Option<i64>,
-    /// Days that it takes.
+    /// Number of days that sending takes.
     pub days_needed: i64,
-    /// Minutes of sending.
+    /// Number of minutes that sending takes at the campaign's rate.
     pub sending_minutes: i64,
-    /// When the first message would go; null when never.
+    /// When the first message would be sent; null if never.
     pub starts_at: Option<Timestamp>,
-    /// When the last one would; null when never.
+    /// When the last message would be sent; null if never.
     pub finishes_at: Option<Timestamp>,
-    /// What the provider is expected to charge, by the setting `[chatapp.prices]`; null without a template.
+    /// What the provider is expected to charge, by the prices that the operator has set; null without a
+    /// template.
     pub estimated_charges: Option<ChatappCharges>,
 }
 
-/// What stands in the way of a message, or is to be known.
+/// A blocker or a warning of a preflight.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ChatappProblem {
-    /// What, for programs.
+    /// Machine-readable code of the problem.
     pub code: &'static str,
-    /// What, for people.
+    /// Description of the problem, for people.
     pub message: &'static str,
 }
 
-/// What the provider is expected to charge.
+/// What the provider is expected to charge for a campaign.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatappCharges {
-    /// ISO 4217 code.
+    /// Currency of the prices, an ISO 4217 code.
     pub currency: String,
-    /// The category of the template.
+    /// Category of the template, which the price depends on.
     pub category: Category,
-    /// Price of a message, with four decimals.
+    /// Price of one message, as a decimal number with four decimals.
     pub per_message: String,
-    /// Price of all that would be sent, with four decimals.
+    /// Price of all messages that would be sent, as a decimal number with four decimals.
     pub total: String,
 }
 
-/// When calls could be placed, and when all would be done.
+/// When calls could start, and when all would be done.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PreflightSchedule {
-    /// Whether a dial could start now.
+    /// True if a dial could start now.
     pub inside_window: bool,
-    /// When a dial could start; null when never.
+    /// When the first dial could start; null if never.
     pub starts_at: Option<Timestamp>,
-    /// When the last call would be over, as far as can be told; null when never.
+    /// Estimated end of the last call, retries included; null if never.
     pub finishes_at: Option<Timestamp>,
-    /// Calls at once that this was reckoned with.
+    /// Number of concurrent calls that the estimate assumes.
     pub lines: i64,
-    /// Hours of dialling, at this many calls at once.
+    /// Hours of dialling with `lines` concurrent calls.
     pub dialling_hours: f64,
 }
 
-/// What the calls would cost, in minor units.
+/// Cost of the calls, in minor units (paise).
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PreflightCost {
-    /// ISO 4217 code.
+    /// Currency of the amounts, an ISO 4217 code.
     pub currency: String,
-    /// Price of a started minute.
+    /// Price of one started minute, in minor units.
     pub cost_per_minute_minor: i64,
-    /// What is in the wallet and not held by calls.
+    /// Balance of the wallet minus all holds, in minor units.
     pub available_minor: i64,
-    /// What is to be expected.
+    /// Expected cost of all calls, in minor units.
     pub expected_minor: i64,
-    /// What it costs if everybody answers and talks as long as a call may last.
+    /// Cost if every attempt is answered and lasts as long as a call may, in minor units.
     pub at_most_minor: i64,
-    /// What the expectation rests on.
+    /// The figures on which `expectedMinor` is based.
     pub based_on: PreflightBasis,
 }
 
-/// What an expectation rests on.
+/// The figures on which an expected cost is based.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PreflightBasis {
-    /// `agent_calls`: calls of the agent in the last 30 days; `assumption` when there are fewer than 20.
+    /// `agent_calls`: the agent's calls of the last 30 days; `assumption`: fixed values, because there were
+    /// fewer than 20 calls.
     #[schemars(extend("enum" = ["agent_calls", "assumption"]))]
     pub source: &'static str,
-    /// Calls of the agent in the last 30 days.
+    /// Number of the agent's calls in the last 30 days.
     pub calls: i64,
-    /// Answered calls of all.
+    /// Share of calls that are answered, from 0 to 1.
     pub connect_rate: f64,
-    /// Mean talk time of an answered call.
+    /// Mean talk time of an answered call, in seconds.
     pub avg_talk_seconds: f64,
 }
 
-/// A batch of nudges that could be made.
+/// A batch of nudges to be checked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NudgeBatchPreflight {
-    /// The agent that would talk.
+    /// Id of a published, outbound call agent, `agt_…`.
     #[schemars(length(min = 1, max = 200))]
     pub agent_id: String,
-    /// The numbers that it would call, in any usual writing.
+    /// The numbers that would be called, in any usual notation.
     #[schemars(length(min = 1, max = MAX_PREFLIGHT), inner(length(max = MAX_PHONE)))]
     pub to_numbers: Vec<String>,
     /// The own number that they would show; the first one of the workspace otherwise.

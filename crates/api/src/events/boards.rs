@@ -8,38 +8,46 @@ use serde::{Deserialize, Serialize};
 
 use super::samples::{CALL, CONTACT, CUSTOMER_REF, at, id};
 
-/// A card that came into a column. It is kept with the automation until that is due, without the reference.
+/// A card that was moved into a column. It is stored with the automation until that is due, without the
+/// reference.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MovedCard {
+    /// Id of the outcome board.
     pub board_id: Id<ids::Board>,
-    /// The campaign that the board belongs to.
+    /// Id of the campaign that the board belongs to; null for the board of an agent.
     pub campaign_id: Option<Id<ids::Campaign>>,
-    /// The agent that the board belongs to, if it is no campaign's.
+    /// Id of the agent that the board belongs to; null for the board of a campaign.
     pub agent_id: Option<Id<ids::Agent>>,
+    /// Id of the card on the board.
     pub card_id: Id<ids::Card>,
+    /// Id of the move, which is different for every move.
     pub move_id: Id<ids::BoardMove>,
+    /// Id of the contact, `con_…`.
     pub contact_id: Id<ids::Contact>,
-    /// The call that caused the move, or else the last one; null where nobody was called.
+    /// Id of the call that caused the move, or of the last call; null if the contact was never called.
     pub call_id: Option<Id<ids::Call>>,
-    /// `api` or `sorting`.
+    /// `api` for a move by hand, `sorting` for one by a rule, an outcome or the language model.
     pub moved_by: String,
-    /// The column that it left; null for a card that is new.
+    /// The column that the card left; null for a new card.
     pub from: Option<MovedColumn>,
-    /// The column that it came into.
+    /// The column that the card was moved into.
     pub to: MovedColumn,
+    /// When the card was moved.
     pub moved_at: Timestamp,
-    /// The client's own id of the person, when the event is written.
+    /// Your own id of the contact; null without one.
     #[serde(default)]
     pub external_ref: Option<String>,
 }
 
-/// A column of a board.
+/// A column of an outcome board.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct MovedColumn {
+    /// Id of the column.
     pub id: Id<ids::BoardColumn>,
-    /// Its name in rules and requests.
+    /// Key of the column, unique on the board.
     pub key: String,
+    /// What the column means, whatever its name.
     pub r#type: ColumnType,
 }
 

@@ -11,32 +11,36 @@ use crate::agents::LanguageCode;
 
 use super::samples::{AGENT, BUSINESS, CALL, CONTACT, CUSTOMER_REF, PHONE, Sometimes, at, id};
 
-/// A call; values that are not known yet are null.
+/// A call, as events show it; values that are not known yet are null.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CallData {
+    /// Id of the call, `call_…`; fetch it with `GET /v1/calls/{id}`.
     pub call_id: Id<ids::Call>,
-    /// The agent that talks.
+    /// Id of the agent on the call; null if there is none.
     pub agent_id: Option<Id<ids::Agent>>,
-    /// The campaign that placed it.
+    /// Id of the campaign that placed the call; null for any other call.
     pub campaign_id: Option<Id<ids::Campaign>>,
+    /// Id of the contact; null for an incoming call whose caller is unknown.
     pub contact_id: Option<Id<ids::Contact>>,
-    /// The client's own id of the person.
+    /// Your own id of the contact; null without one.
     pub external_ref: Option<String>,
+    /// `outbound` if the agent called, `inbound` if the customer did.
     pub direction: Direction,
     /// The number that was called, E.164, or `[erased]`.
     pub to_number: String,
     /// The number that called, E.164, or `[erased]`.
     pub from_number: String,
-    /// When somebody picked up.
+    /// When the call was picked up; null if it was not.
     pub answered_at: Option<Timestamp>,
     /// Who picked up.
     pub answered_by: Option<AnsweredBy>,
     pub ended_at: Option<Timestamp>,
-    /// Talk time, seconds.
+    /// Talk time in seconds; null while the call is live and when nobody picked up.
     pub duration_seconds: Option<i64>,
+    /// Why the call ended; null while it is live.
     pub end_cause: Option<String>,
-    /// The agent's disposition.
+    /// The agent's disposition as a key; null until it is known.
     pub outcome: Option<String>,
     /// The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`.
     #[schemars(with = "Option<LanguageCode>")]
@@ -88,7 +92,7 @@ impl CallData {
 pub struct FailedCall {
     #[serde(flatten)]
     pub call: CallData,
-    /// The gate that refused a dial of a campaign.
+    /// The compliance gate that refused a dial of a campaign; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_reason: Sometimes<String>,
 }
@@ -105,14 +109,15 @@ impl FailedCall {
     }
 }
 
-/// A call that a person has taken over.
+/// A call that was transferred to a person.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TransferredCall {
     #[serde(flatten)]
     pub call: CallData,
-    /// The number of the person who answered, E.164.
+    /// Number of the person who answered, E.164.
     pub transferred_to: String,
+    /// When the person answered.
     pub transferred_at: Option<Timestamp>,
 }
 

@@ -12,27 +12,31 @@ use crate::campaigns::ChatappStats;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FinishedCampaign {
+    /// Id of the campaign, `cmp_…`.
     pub campaign_id: Id<ids::Campaign>,
+    /// The name of the campaign, for people.
     pub name: String,
+    /// Id of the campaign's agent; null if it has none.
     pub agent_id: Option<Id<ids::Agent>>,
     /// Why it is over: `list_complete`, `end_date` or `requested`.
     pub reason: String,
+    /// When the campaign completed.
     pub finished_at: Timestamp,
-    /// `chatapp` for a campaign on the messaging channel.
+    /// `chatapp` for a campaign on the messaging channel; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Sometimes<String>,
-    /// How far the messages of a campaign on the messaging channel came.
+    /// Number of contacts by outcome of a campaign on the messaging channel; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stats: Sometimes<FinishedStats>,
 }
 
-/// How far the people of a finished campaign on the messaging channel came. Those to whom a message is being sent are
-/// counted apart from those who are pending.
+/// Number of contacts by outcome of a finished campaign on the messaging channel. Unlike in the API,
+/// `sending` is counted separately from `pending`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FinishedStats {
     #[serde(flatten)]
     pub stats: ChatappStats,
-    /// To whom a message is being sent.
+    /// Contacts to whom a message is being sent.
     pub sending: i64,
 }
 

@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 
 use super::samples::{BUSINESS, PHONE_NUMBER_ID, at};
 
-/// A number whose quality rating changed.
+/// A business number whose quality rating changed.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NumberQuality {
     /// The provider's id of the number.
     pub phone_number_id: String,
-    /// The number, E.164.
+    /// The business number, E.164.
     pub business_number: String,
-    /// `GREEN`, `YELLOW` or `RED`.
+    /// The previous rating: `GREEN`, `YELLOW` or `RED`.
     pub previous_quality: String,
-    /// `GREEN`, `YELLOW` or `RED`.
+    /// The new rating: `GREEN`, `YELLOW` or `RED`.
     pub quality: String,
 }
 
@@ -32,15 +32,15 @@ impl NumberQuality {
     }
 }
 
-/// A number on which agents do not reply for a while.
+/// A business number on which agents pause their replies.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NumberPause {
     /// The provider's id of the number.
     pub phone_number_id: String,
-    /// The number, E.164.
+    /// The business number, E.164.
     pub business_number: String,
-    /// The end of the pause.
+    /// When the pause ends; a later event may extend it.
     pub paused_until: Timestamp,
 }
 
@@ -54,15 +54,17 @@ impl NumberPause {
     }
 }
 
-/// What the provider did to the business account. The details are in the provider's form.
+/// A restriction of the business account by the provider, with details in the provider's own form.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AccountRestriction {
     /// The provider's word: `ACCOUNT_RESTRICTION`, `ACCOUNT_VIOLATION` or `DISABLED_UPDATE`.
     pub event: String,
+    /// Details of a restriction; null for other events.
     pub restriction_info: Option<Value>,
+    /// Details of a violation; null for other events.
     pub violation_info: Option<Value>,
-    /// Why it is disabled.
+    /// Details of a ban; null for other events.
     pub ban_info: Option<Value>,
 }
 

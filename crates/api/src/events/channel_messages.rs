@@ -12,61 +12,70 @@ use super::samples::{
 };
 use crate::channel_messages::{ChannelMessage, MessageError, MessageMedia, MessageStatuses};
 
-/// A message, in the form of [`ChannelMessage`]; what it has beside its words is absent where it has none.
+/// A message, as `GET /v1/chatapp/messages/{id}` shows it; members for content that it does not have are absent.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageData {
+    /// Id of the message, `camsg_…`.
     pub message_id: Id<ids::ChannelMessage>,
-    /// The provider's id of it.
+    /// The provider's id of the message; null until the provider has accepted it.
     pub provider_message_id: Option<String>,
-    /// The conversation that it belongs to.
+    /// Id of the conversation that the message belongs to; null without one.
     pub chat_id: Option<Id<ids::Chat>>,
-    /// All messages between this number and this person have the same.
+    /// Id of the thread: all messages between this number and this contact.
     pub thread_id: Id<ids::ChannelThread>,
-    /// The agent of the conversation or the campaign.
+    /// Id of the agent of the conversation or the campaign; null without one.
     pub agent_id: Option<Id<ids::Agent>>,
+    /// Id of the contact, `con_…`.
     pub contact_id: Id<ids::Contact>,
-    /// The client's own id of the person.
+    /// Your own id of the contact; null without one.
     pub external_ref: Option<String>,
-    /// Which way it goes.
+    /// `inbound` for a message of the customer, `outbound` for one to the customer.
     pub direction: Direction,
+    /// Who sent the message.
     pub source: Source,
-    /// `template`, `text`, `image`, `interactive`, …
+    /// Kind of content: `template`, `text`, `image`, `interactive` and others.
     pub r#type: String,
-    /// Its words; null without any, and after the person was erased.
+    /// The text of the message; null without one.
     pub text: Option<String>,
+    /// The template that was sent; null for other messages.
     pub template: Option<EventTemplate>,
-    /// A received file; its bytes are fetched apart.
+    /// A received file; null without one. The bytes are fetched separately.
     pub media: Option<MessageMedia>,
-    /// Number of the sender; null for a customer who hides it.
+    /// Number of the sender, E.164; null for a customer who hides it.
     pub from: Option<String>,
-    /// Number of the receiver; null for a customer who hides it.
+    /// Number of the recipient, E.164; null for a customer who hides it.
     pub to: Option<String>,
-    /// The customer's id on the channel.
+    /// The customer's id on the channel; null if the channel reports none.
     pub customer_user_id: Option<String>,
+    /// The customer's username on the channel; null without one.
     pub customer_username: Option<String>,
     /// The provider's id of the business number.
     pub phone_number_id: String,
+    /// Status of the message at the time of the event.
     pub status: MessageStatus,
-    /// When it was taken or received.
+    /// When the message was accepted here, or received.
     pub timestamp: Timestamp,
-    /// When it reached which status.
+    /// When the message got each status.
     pub statuses: MessageStatuses,
-    /// Why it failed.
+    /// Why the message failed; absent if it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<MessageError>,
-    /// The provider's id of the message that it answers.
+    /// Id of the message that it answers: the id here if that was known, otherwise the provider's; absent for
+    /// no reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply_to: Sometimes<String>,
-    /// A reaction: `messageId`, the provider's id of a message, and `emoji`, null when it was taken back.
+    /// A reaction: `messageId` and `emoji`, which is null when the reaction was taken back; absent for other
+    /// messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reaction: Sometimes<Map<String, Value>>,
-    /// What can be tapped, or what was: `type`, `id`, `title`.
+    /// What can be tapped, or what was tapped: `type`, `id`, `title`; absent for other messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interactive: Sometimes<Map<String, Value>>,
+    /// A place: `latitude`, `longitude`, `name`, `address`; absent for other messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Sometimes<Map<String, Value>>,
-    /// What else it says, in the channel's own form.
+    /// Other content, in the channel's own form; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Sometimes<Map<String, Value>>,
 }
@@ -74,9 +83,11 @@ pub struct MessageData {
 /// The template of a message, as events show it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EventTemplate {
+    /// The name of the template.
     pub name: String,
+    /// Language of the template, such as `en_US`.
     pub language: String,
-    /// What it was for when the message was taken.
+    /// Category of the template when the message was accepted; null if it is unknown.
     pub category: Option<String>,
 }
 

@@ -7,26 +7,31 @@ use serde::Serialize;
 
 use super::samples::id;
 
-/// A template that changed at the provider.
+/// A message template that changed at the provider.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UpdatedTemplate {
+    /// Id of the template, `tpl_…`.
     pub template_id: Id<ids::ChannelTemplate>,
-    /// The provider's id of it.
+    /// The provider's id of the template.
     pub provider_template_id: String,
+    /// The name of the template.
     pub name: String,
+    /// Language of the template, such as `en_US`.
     pub language: String,
+    /// Status at the provider; only an `APPROVED` template can be sent.
     pub status: TemplateStatus,
+    /// Category of the template.
     pub category: Category,
-    /// The category that it had.
+    /// The category before the change; null if it did not change.
     pub previous_category: Option<Category>,
-    /// The category that it is about to get.
+    /// The category that the provider will give it; null if none is pending.
     pub pending_category: Option<Category>,
-    /// The provider's word for its quality.
+    /// The provider's quality rating; null before the first rating.
     pub quality_score: Option<String>,
-    /// What happened: a status, `CATEGORY_CHANGED`, `CATEGORY_PENDING`, or `QUALITY_` and the new quality.
+    /// What happened: a status, `CATEGORY_CHANGED`, `CATEGORY_PENDING`, or `QUALITY_` and the new rating.
     pub event: String,
-    /// Why, where the provider says so.
+    /// The provider's reason; null if it gave none.
     pub reason: Option<String>,
 }
 

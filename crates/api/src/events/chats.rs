@@ -11,50 +11,60 @@ use super::samples::{AGENT, BUSINESS, CHAT, CONTACT, CUSTOMER_REF, PHONE, at, id
 use crate::agents::LanguageCode;
 use crate::channel_conversations::{ConversationCustomer, ConversationStatus};
 
+/// A chat, as events show it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatData {
+    /// Id of the chat, `chatsess_…`.
     pub chat_id: Id<ids::Chat>,
-    /// What carries its words.
+    /// How the customer writes: `api`, `web` or `chatapp`.
     pub channel: Channel,
+    /// Id of the agent, `agt_…`.
     pub agent_id: Id<ids::Agent>,
-    /// The person, where that is known.
+    /// Id of the contact; null for a session over the API.
     pub contact_id: Option<Id<ids::Contact>>,
-    /// The client's own id of the person.
+    /// Your own id of the contact; null without one.
     pub external_ref: Option<String>,
-    /// The customer on the messaging channel.
+    /// The customer on the messaging channel; null for other chats.
     pub customer: Option<ConversationCustomer>,
-    /// The business number on the messaging channel, E.164.
+    /// The business number on the messaging channel, E.164; null for other chats.
     pub business_number: Option<String>,
+    /// How the chat began; `inbound` for a session over the API.
     pub origin: Origin,
-    /// The call that it follows.
+    /// Id of the call that the chat follows; null without one.
     pub linked_call_id: Option<Id<ids::Call>>,
-    /// Whether it is open.
+    /// `active` while the chat is open, then `ended`.
     pub status: ConversationStatus,
+    /// Why the chat ended; null while it is open.
     pub end_cause: Option<EndCause>,
+    /// When the chat was opened.
     pub started_at: Timestamp,
+    /// When the chat ended; null while it is open.
     pub ended_at: Option<Timestamp>,
+    /// Number of messages in the chat.
     pub message_count: i64,
     /// The language of the conversation: the agent's, or the one that the customer was followed into.
     #[schemars(with = "LanguageCode")]
     pub language: String,
     /// Why and since when people have it; null while they do not.
     pub handoff: Option<Handoff>,
-    /// False: chats of test keys send no events.
+    /// Always false: chats of test keys send no events.
     pub is_test: bool,
-    /// What the client gave as `metadata`.
+    /// The `metadata` of the request that started it.
     pub metadata: Map<String, Value>,
-    /// The ad or post that started it, in the channel's own form.
+    /// The ad or post that the customer came from, in the channel's own form; null without one.
     pub ad_referral: Option<Value>,
 }
 
-/// A chat that people have.
+/// The hand-off of a chat to people.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Handoff {
+    /// Code of the reason; null if the agent asked for a person.
     pub reason: Option<String>,
+    /// When a person was requested.
     pub requested_at: Timestamp,
-    /// The teammate who has it.
+    /// Id of the teammate who handles the chat; null if none does.
     pub user_id: Option<Id<ids::User>>,
 }
 
@@ -62,12 +72,14 @@ pub struct Handoff {
 /// when the event is sent or read, so that an event costs what it says itself, however long its chat is.
 pub type Transcript = Option<Vec<TranscriptLine>>;
 
-/// What somebody wrote.
+/// A message of a chat's transcript.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TranscriptLine {
+    /// Who wrote it: `user` (the customer), `agent`, or `human` (a teammate).
     pub role: Role,
+    /// The words of the message.
     pub text: String,
-    /// `true` for what the messaging channel did not deliver, absent otherwise.
+    /// `true` if the messaging channel did not deliver the message; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<bool>,
 }
@@ -77,6 +89,7 @@ pub struct TranscriptLine {
 pub struct ChatWithTranscript {
     #[serde(flatten)]
     pub chat: ChatData,
+    /// The messages up to the event, oldest first; empty once the chat is deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Transcript,
 }
@@ -86,20 +99,24 @@ pub struct ChatWithTranscript {
 pub struct AnalyzedChat {
     #[serde(flatten)]
     pub chat: ChatData,
+    /// What the analysis found.
     pub analysis: ChatAnalysis,
+    /// The messages up to the event, oldest first; empty once the chat is deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Transcript,
 }
 
-/// What an analysis found in a chat.
+/// What the analysis of a chat found.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ChatAnalysis {
-    /// What it was about.
+    /// Summary of the chat, at most 4,000 characters; null without one.
     pub summary: Option<String>,
+    /// Captured and extracted values by key; null without any.
     #[schemars(with = "Option<Map<String, Value>>")]
     pub extracted: Option<Value>,
-    /// How the customer felt.
+    /// Sentiment of the customer: `positive`, `neutral` or `negative`; null if it is unknown.
     pub sentiment: Option<String>,
+    /// The disposition as a key; null if it is unknown.
     pub outcome: Option<String>,
 }
 
@@ -109,24 +126,27 @@ pub struct ChatAnalysis {
 pub struct TakenOverChat {
     #[serde(flatten)]
     pub chat: ChatData,
-    /// `helpdesk`.
+    /// Who took it over; always `helpdesk`.
     pub by: String,
-    /// The name that the helpdesk gave.
+    /// Name of the person who answers; null if none was given.
     pub agent_name: Option<String>,
+    /// Note of the takeover; null if none was given.
     pub note: Option<String>,
+    /// The messages up to the event, oldest first; empty once the chat is deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Transcript,
 }
 
-/// A chat that its agent has again.
+/// A chat that was handed back to its agent.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HandedBackChat {
     #[serde(flatten)]
     pub chat: ChatData,
-    /// Who handed it back, when, and with what.
+    /// Who handed it back, and with what.
     #[serde(flatten)]
     pub handback: Handback,
+    /// The messages up to the event, oldest first; empty once the chat is deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Transcript,
 }
@@ -135,35 +155,42 @@ pub struct HandedBackChat {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Handback {
-    /// `helpdesk` or `teammate`.
+    /// Who handed it back: `helpdesk` or `teammate`.
     pub by: String,
+    /// Note for the agent; null if none was given.
     pub note: Option<String>,
-    /// Messages that people wrote meanwhile.
+    /// Number of messages of the team that were added to the history.
     pub messages_added: usize,
 }
 
-/// A chat that a teammate has.
+/// A chat that was assigned to a teammate.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AssignedChat {
     #[serde(flatten)]
     pub chat: ChatData,
+    /// The teammate who handles the chat now.
     pub assigned_to: Teammate,
+    /// The teammate or the API key that assigned it.
     pub assigned_by: Assigner,
-    /// `manual`.
+    /// How it was assigned; always `manual`.
     pub reason: String,
+    /// The messages up to the event, oldest first; empty once the chat is deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Transcript,
 }
 
+/// A teammate who can reply to customers.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Teammate {
+    /// Id of the teammate, `usr_…`.
     pub user_id: Id<ids::User>,
+    /// The name of the teammate.
     pub name: String,
 }
 
-/// Who assigned a chat.
+/// Who assigned a chat: a teammate, or a request with an API key.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Assigner {
@@ -172,20 +199,22 @@ pub enum Assigner {
     /// A request to the API.
     #[serde(rename_all = "camelCase")]
     Key {
-        /// The key of the request.
+        /// Id of the API key that made the request.
         api_key_id: Id<ids::ApiKey>,
     },
 }
 
-/// A chat that waits for a person.
+/// A chat for which a person was requested.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HandoffRequest {
     #[serde(flatten)]
     pub chat: ChatData,
-    /// Why; null when the agent asked for one.
+    /// Code of the reason; null if the agent asked for a person.
     pub reason: Option<String>,
+    /// When a person was requested.
     pub handoff_at: Timestamp,
+    /// The messages up to the event, oldest first; empty once the chat is deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Transcript,
 }
@@ -194,42 +223,51 @@ pub struct HandoffRequest {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EvaluatedChat {
+    /// Id of the chat, `chatsess_…`.
     pub chat_id: Id<ids::Chat>,
-    /// What carries its words.
+    /// How the customer writes: `api`, `web` or `chatapp`.
     pub channel: Channel,
+    /// Id of the agent, `agt_…`.
     pub agent_id: Id<ids::Agent>,
-    /// The person, where that is known.
+    /// Id of the contact; null for a session over the API.
     pub contact_id: Option<Id<ids::Contact>>,
+    /// Id of the evaluation.
     pub run_id: String,
-    /// Its number among those of the chat, from 1.
+    /// Number of the evaluation among those of the chat, from 1.
     pub run_no: i64,
+    /// What started the evaluation.
     pub trigger: String,
-    /// The model that graded.
+    /// The model that graded the chat.
     pub model: String,
+    /// When the chat was graded.
     pub evaluated_at: Timestamp,
-    /// Criteria that were met.
+    /// Number of criteria that were met.
     pub passed: i64,
-    /// Criteria that were not met.
+    /// Number of criteria that were not met.
     pub failed: i64,
-    /// Criteria that do not apply to this chat.
+    /// Number of criteria that do not apply to the chat.
     pub not_applicable: i64,
-    /// One for each criterion.
+    /// The result of each criterion.
     pub results: Vec<CriterionResult>,
 }
 
-/// What became of one criterion.
+/// The result of one criterion.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CriterionResult {
+    /// Key that identifies the criterion.
     pub criterion_key: String,
+    /// The name of the criterion, for people.
     pub name: String,
-    /// `pass_fail` or `score`.
+    /// `pass_fail` or `score`: how the criterion is graded.
     pub kind: String,
-    /// The score from which it is met.
+    /// The score from which it is met; null for `pass_fail`.
     pub pass_threshold: Option<i64>,
     /// `pass`, `fail` or `not_applicable`.
     pub verdict: String,
+    /// The score that it got; null for `pass_fail`.
     pub score: Option<i64>,
+    /// The model's reasons for the verdict.
     pub reasoning: String,
 }
 

@@ -10,17 +10,18 @@ use super::samples::{CALL, CONTACT, CUSTOMER_REF, PHONE, Sometimes, id};
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OptedOutContact {
+    /// Id of the contact, `con_…`.
     pub contact_id: Id<ids::Contact>,
-    /// The client's own id of the person.
+    /// Your own id of the contact; null without one.
     pub external_ref: Option<String>,
-    /// The number, E.164.
+    /// The number, E.164; null for a contact without one.
     pub phone: Option<String>,
-    /// Where the opt-out came from: `call`, `console`, `api` or `chatapp`.
+    /// Where the contact opted out: `call`, `console`, `api` or `chatapp`.
     pub source: String,
-    /// The call, for `source: call`.
+    /// Id of the call, for `source: call`; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<Id<ids::Call>>,
-    /// `chatapp` for an opt-out on the messaging channel.
+    /// `chatapp` for an opt-out on the messaging channel only; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Sometimes<String>,
 }

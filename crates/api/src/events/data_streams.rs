@@ -12,16 +12,21 @@ use super::samples::{at, id};
 /// The name of the event of a record that cannot be called.
 pub const REJECTED: &str = "stream.record_rejected";
 
-/// A record that cannot be called.
+/// A record of a data stream that cannot be called.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RejectedRecord {
+    /// Id of the data stream.
     pub stream_id: Id<ids::DataStream>,
+    /// The name of the data stream.
     pub stream_name: String,
+    /// Id of the record, `dsr_…`.
     pub record_id: Id<ids::StreamRecord>,
-    /// Why it cannot be called.
+    /// Why the record cannot be called.
     pub reason: Reason,
+    /// The fields of the record.
     pub payload: Map<String, Value>,
+    /// When the record arrived.
     pub received_at: Timestamp,
 }
 

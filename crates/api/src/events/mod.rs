@@ -58,7 +58,7 @@ pub fn names() -> Vec<&'static str> {
 
 macro_rules! catalog {
     ($($(#[$doc:meta])* $variant:ident($data:ty) = $name:expr, $sample:expr;)*) => {
-        /// Something that happened, with what its subscribers are told. It serializes as the `data` of its envelope.
+        /// A typed event with the payload that subscribers receive. It serializes as the `data` of its envelope.
         #[derive(Debug, Clone)]
         #[allow(clippy::large_enum_variant, reason = "it is made, written and dropped in one place")]
         pub enum Event { $($(#[$doc])* $variant($data),)* }

@@ -10,43 +10,47 @@ use serde_json::{Map, Value, json};
 use super::samples::{AGENT, BUSINESS, CALL, PHONE, at, id};
 use crate::nudges::{Nudge, NudgeAttempt, NudgeRetry};
 
-/// A nudge whose last dial ended unanswered and that dials again.
+/// A nudge whose dial ended unanswered and that will be dialled again.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EndedAttempt {
     #[serde(flatten)]
     pub nudge: Nudge,
-    /// The dial that ended.
+    /// The dial that ended; absent if there was no call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<NudgeAttempt>,
 }
 
-/// A nudge that has its result.
+/// A nudge that has its final result.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FinishedNudge {
     #[serde(flatten)]
     nudge: Nudge,
     #[serde(flatten)]
     last: Option<LastAttempt>,
-    /// The last dial, if there was one.
+    /// The last dial; absent if there was no call.
     #[serde(skip_serializing_if = "Option::is_none")]
     attempt: Option<NudgeAttempt>,
 }
 
-/// The members of the last dial that stand beside those of the nudge.
+/// The members of the last dial beside those of the nudge.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct LastAttempt {
+    /// When the last call was placed.
     started_at: Timestamp,
-    /// When somebody picked up.
+    /// When the last call was picked up; null if it was not.
     answered_at: Option<Timestamp>,
+    /// When the last call ended.
     ended_at: Option<Timestamp>,
+    /// Why the last call ended.
     end_cause: Option<String>,
-    /// Talk time, seconds.
+    /// Talk time in seconds; null when nobody picked up.
     duration_seconds: Option<i64>,
-    /// The agent's disposition.
+    /// The agent's disposition as a key; null until it is known.
     outcome: Option<String>,
-    /// Analysis in a few sentences.
+    /// Summary of the conversation; null until the analysis is done.
     summary: Option<String>,
+    /// Captured and extracted values by key; null without any.
     #[schemars(with = "Option<Map<String, Value>>")]
     extracted: Option<Value>,
 }

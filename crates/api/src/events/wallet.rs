@@ -3,21 +3,21 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A wallet that reached a lower level.
+/// A wallet whose balance reached a lower level.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LowWallet {
-    /// `low` or `exhausted`.
+    /// `low`, or `exhausted` when not one minute is left.
     pub level: String,
-    /// The balance, minor units.
+    /// Balance in minor units (paise).
     pub balance_minor: i64,
-    /// The balance below which the wallet is low, minor units.
+    /// The balance below which the level is `low`, in minor units.
     pub threshold_minor: i64,
-    /// ISO 4217.
+    /// Currency of the amounts, an ISO 4217 code.
     pub currency: String,
-    /// The price of a minute, minor units.
+    /// Price of one started minute of talk time, in minor units.
     pub cost_per_minute_minor: i64,
-    /// Minutes that the balance pays for; null where minutes cost nothing.
+    /// Minutes that the balance pays for; null when a minute costs nothing.
     pub estimated_minutes_left: Option<i64>,
 }
 

@@ -8,8 +8,9 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TestEvent {
-    /// The endpoint that is tested; null in an event for all that subscribe.
+    /// Id of the endpoint that is tested; null in an event for all endpoints that subscribe.
     pub endpoint_id: Option<Id<ids::WebhookEndpoint>>,
+    /// A text that says that this is a test.
     pub message: String,
 }
 

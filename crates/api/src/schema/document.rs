@@ -11,7 +11,7 @@ use super::{Component, Field, Format, Schema, Shape, Unknown};
 pub struct Components(BTreeMap<String, Value>);
 
 impl Components {
-    /// The schema as it stands in the document: named types are references, and are added here.
+    /// The schema as the document has it: named types are references, and are added to the components.
     ///
     /// # Panics
     /// Two types of different shape have one name; a test writes both documents.

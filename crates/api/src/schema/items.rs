@@ -9,7 +9,7 @@ use super::{Misfit, Schema, Unread, parse};
 const PIECE: usize = 512 * 1024;
 /// Most items of a piece.
 const PIECE_ITEMS: usize = 2_000;
-/// Most bytes of one item, and of all that stands beside the list.
+/// Most bytes of one item, and of everything outside of the list.
 const LONGEST: usize = 1024 * 1024;
 
 /// Where in the body the next byte is.
@@ -33,7 +33,7 @@ pub struct Items {
     /// Within a text, and behind its `\`.
     text: bool,
     escaped: bool,
-    /// What stands beside the list, with its first item in its place.
+    /// Everything outside of the list, with its first item in place of the list.
     beside: Vec<u8>,
     /// Where the last text at the top began in `beside`, and whether a colon came after it.
     name: Option<(usize, usize)>,
@@ -146,7 +146,7 @@ impl Items {
     /// The end of the body; whether anything was in the list.
     ///
     /// # Errors
-    /// What stands beside the list does not fit, or the body is not JSON.
+    /// Something outside of the list does not fit, or the body is not JSON.
     pub fn finish(self) -> Result<bool, Unread> {
         if self.place == Place::Within {
             return Err(Unread::Malformed("EOF while parsing a list".into()));
@@ -186,7 +186,7 @@ impl Items {
             b',' if self.depth == 1 => (self.colon, self.name) = (false, None),
             b'[' if self.depth == 1 && self.colon && self.is_named() => {
                 if self.seen {
-                    let must = "must be there only once".to_owned();
+                    let must = "must be sent only once".to_owned();
                     return Err(Unread::Misfit(Misfit {
                         field: self.field.into(),
                         must,
@@ -277,7 +277,7 @@ impl Items {
         json.extend_from_slice(&items);
         json.extend_from_slice(b"]}");
         if self.before == 0 {
-            // One item stands for all: the body around it is checked at the end.
+            // One item represents all of them: the body around it is checked at the end.
             let mut first = serde_json::Deserializer::from_slice(&items).into_iter::<serde::de::IgnoredAny>();
             let end = first.next().map_or(0, |_| first.byte_offset());
             self.beside.extend_from_slice(&items[..end]);
@@ -383,7 +383,7 @@ mod tests {
         );
         let twice = "{\"contacts\":[{\"phone\":\"1\"}],\"contacts\":[]}";
         assert!(
-            matches!(read(twice.as_bytes(), 1000), Err(Unread::Misfit(misfit)) if misfit.must == "must be there only once")
+            matches!(read(twice.as_bytes(), 1000), Err(Unread::Misfit(misfit)) if misfit.must == "must be sent only once")
         );
         let row = "{\"phone\":\"1\"},".repeat(2_000);
         for bad in [

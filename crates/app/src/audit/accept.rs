@@ -32,7 +32,7 @@ pub async fn accept(
             }
             Some(_) => {
                 let message = format!(
-                    "the head of the chain {} was altered: that is no older state, and cannot be accepted",
+                    "the head of the chain {} was altered; that is not an older state and cannot be accepted",
                     strand.as_str()
                 );
                 return Err(Failure::conflict(message));
@@ -46,7 +46,8 @@ pub async fn accept(
         }
         if wanted.is_empty() {
             return Err(Failure::conflict(
-                "every chain holds what this node has witnessed; on a shared store, ask the node that says otherwise",
+                "no chain is older than what this node has witnessed; on a shared store, send the \
+                 request to the node that reports one",
             ));
         }
         let mut accepted = Vec::new();

@@ -63,7 +63,7 @@ pub async fn head(app: &App, tenant: Tenant, strand: Strand) -> Result<SignedHea
     match check::head(app, tenant, strand).await? {
         (head, None) => Ok(signed(app, tenant, strand, head)),
         (_, Some(broken)) => Err(Failure::conflict(format!(
-            "the chain is not whole, so its head is not signed; see GET /v1/audit/verify: {broken}"
+            "the chain is not intact, so its head is not signed; see GET /v1/audit/verify: {broken}"
         ))),
     }
 }
@@ -106,7 +106,7 @@ impl Range {
         };
         let range = Self { from: read("from", from, 0)?, to: read("to", to, DAY)? };
         if range.from.zip(range.to).is_some_and(|(from, to)| from > to) {
-            return Err(Failure::field("to", "must not lie before from"));
+            return Err(Failure::field("to", "must not be before from"));
         }
         Ok(range)
     }

@@ -131,9 +131,8 @@ impl AuditSlots {
         let (counted, hashed) = *lock(&workspace.hashed);
         if counted == minute && hashed >= RECORDS_A_MINUTE {
             let wait = ((minute + MINUTE - now.0 + SECOND - 1) / SECOND).max(1);
-            let message = format!(
-                "{hashed} records of the log were checked in this minute; the next check may begin in {wait} s"
-            );
+            let message =
+                format!("{hashed} records of the log were verified in this minute; try again in {wait} s");
             return Err(later(message, wait));
         }
         Ok(AuditSlot { workspace, minute, _alone: alone, _few: few })

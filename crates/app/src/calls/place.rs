@@ -46,7 +46,8 @@ pub async fn place(
     let real = app.carriers.in_mode(mode).is_some_and(|carrier| !carrier.simulated());
     if real && !app.node.in_service() {
         // The line would be held here. Another node can place it, also if this one has had the request before.
-        let message = "this node is being drained; another one places calls";
+        let message =
+            "this node is drained and places no calls; send the request again to reach another node";
         return Err(Failure { retry_after: Some(1), ..Failure::new(codes::UNAVAILABLE, message) });
     }
     let order = Order { once: once.key_and_holder(), trace: runtime::traces::current(), ..Order::of(body) };
@@ -312,7 +313,8 @@ fn answer(
             once.free(tx)?;
             Ok(Err(Failure::new(
                 codes::CALL_NOT_PLACED,
-                "the call could not be placed: the carrier refused it, nobody was called",
+                "the carrier refused the call before any ring, so nobody was called; the request can \
+                 be sent again",
             )))
         }
         Err(DialError::Uncertain) => {

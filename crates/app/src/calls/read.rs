@@ -167,7 +167,12 @@ fn must_be_live(call: Option<CallRow>) -> Result<CallRow, Failure> {
     let call = call.ok_or_else(|| Failure::not_found("call"))?;
     match call.progress.status.stage() {
         Stage::Ringing | Stage::InProgress => Ok(call),
-        Stage::Ended => Err(Failure::new(codes::CALL_NOT_ACTIVE, "the call has ended")),
-        Stage::Blocked => Err(Failure::new(codes::CALL_NOT_ACTIVE, "the call was blocked and never dialled")),
+        Stage::Ended => {
+            Err(Failure::new(codes::CALL_NOT_ACTIVE, "the call has ended, so it cannot be hung up"))
+        }
+        Stage::Blocked => Err(Failure::new(
+            codes::CALL_NOT_ACTIVE,
+            "the call was blocked and never dialled, so it cannot be hung up",
+        )),
     }
 }

@@ -92,7 +92,10 @@ impl From<Refused> for Failure {
                     .with_meta(json!({"key": key, "field": format!("variables.{key}")}))
             }
             Refused::MissingVariables(missing) => {
-                let message = format!("the agent's flow needs values for {}", missing.join(", "));
+                let message = format!(
+                    "variables must have values that the agent's flow requires: {}",
+                    missing.join(", ")
+                );
                 Failure::new(codes::MISSING_REQUIRED_VARIABLES, message)
                     .with_meta(json!({"missing": missing}))
             }
@@ -100,15 +103,17 @@ impl From<Refused> for Failure {
                 Failure::plain(codes::FLOW_NOT_READY).with_meta(json!({"issues": issues}))
             }
             Refused::WorkspaceSuspended => Failure::plain(codes::WORKSPACE_SUSPENDED),
-            Refused::KybRequired => {
-                Failure::new(codes::KYB_REQUIRED, "the workspace must be verified (KYB) before placing calls")
-            }
+            Refused::KybRequired => Failure::new(
+                codes::KYB_REQUIRED,
+                "the workspace is not verified (KYB), so it cannot place live calls; ask the operator \
+                 to verify it, or use a test key",
+            ),
             Refused::InvalidNumber => {
                 Failure::field("toNumber", "must be a valid Indian (+91) subscriber number")
             }
             Refused::FromNumberNotOwned => Failure::new(
                 codes::FROM_NUMBER_NOT_OWNED,
-                "fromNumber must be an active number of the workspace",
+                "fromNumber must be an active number of the workspace, see GET /v1/numbers",
             )
             .with_meta(json!({"field": "fromNumber"})),
             Refused::NoNumber => {
@@ -135,14 +140,17 @@ impl From<Refused> for Failure {
                 };
                 Failure { retry_after: Some(LINES_RETRY), ..Failure::new(codes::CONCURRENCY_LIMIT, message) }
             }
-            Refused::NoCarrier => {
-                Failure::new(codes::VOICE_UNAVAILABLE, "India-resident voice providers are not configured")
-            }
+            Refused::NoCarrier => Failure::new(
+                codes::VOICE_UNAVAILABLE,
+                "no carrier or no speech provider that keeps data in India is available; ask the \
+                 operator to configure one",
+            ),
             Refused::CarrierRests => Failure {
                 retry_after: Some(REST_RETRY),
                 ..Failure::new(
                     codes::VOICE_UNAVAILABLE,
-                    "live calls are not placed now: the database of this installation may forget them; its operator is told why",
+                    "live calls are not placed now, because the database could lose their records; \
+                     the operator has a warning about it",
                 )
             },
         }

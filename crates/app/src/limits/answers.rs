@@ -27,7 +27,8 @@ pub fn may_ask(app: &App, client: Client) -> Result<(), Failure> {
 /// `rate_limited` when there was none in time, and when the client leaves too much untaken by then.
 pub async fn turn(app: &App, client: Client) -> Result<Turn<Client>, Failure> {
     let turn = app.shares.reading.take(client, PATIENCE).await.ok_or_else(|| {
-        let message = "too many answers are being read at once; wait for some of them";
+        let message =
+            "too many requests of this workspace are being answered at once; try again after some of them";
         Failure { retry_after: Some(1), ..Failure::new(error_codes::RATE_LIMITED, message) }
     })?;
     may_ask(app, client)?;
@@ -37,6 +38,6 @@ pub async fn turn(app: &App, client: Client) -> Result<Turn<Client>, Failure> {
 /// A client has this many bytes of answers unread.
 pub fn unread(most: usize) -> Failure {
     let message =
-        format!("more than {} MB of answers wait to be read; read some of them", most / 1024 / 1024);
+        format!("more than {} MB of answers were not read yet; read some of them first", most / 1024 / 1024);
     Failure { retry_after: Some(1), ..Failure::new(error_codes::RATE_LIMITED, message) }
 }

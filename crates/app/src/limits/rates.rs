@@ -281,6 +281,6 @@ pub async fn take(
 
 fn too_many(limit: i64, window: i64, now: Timestamp) -> Failure {
     let wait = ((window + MINUTE - now.0 + SECOND - 1) / SECOND).max(1);
-    let message = format!("more than {limit} requests a minute; wait {wait} s");
+    let message = format!("more than {limit} requests a minute; try again in {wait} s");
     Failure { retry_after: Some(wait), ..Failure::new(error_codes::RATE_LIMITED, message) }
 }

@@ -66,7 +66,7 @@ pub async fn cancel_many(
     match (body.ids, body.all) {
         (Some(ids), None) => cancel_these(app, tenant, mode, ids).await,
         (None, Some(true)) => cancel_all(app, tenant, mode).await,
-        (Some(_), Some(_)) => Err(Failure::field("ids", "and all exclude each other: send one of them")),
+        (Some(_), Some(_)) => Err(Failure::field("ids", "cannot be combined with all; send one of them")),
         (None, Some(false)) => Err(Failure::field("all", "must be true")),
         (None, None) => Err(Failure::field("ids", "or all: true is required")),
     }

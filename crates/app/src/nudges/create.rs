@@ -283,12 +283,15 @@ pub(super) fn callable(tx: &mut TenantTx, agent: Option<AgentRow>) -> Result<(Ag
 }
 
 pub(super) fn in_flight(nudge: Id<domain::ids::Nudge>) -> Failure {
-    Failure::new(codes::NUDGE_IN_FLIGHT, "another nudge to this number is live")
-        .with_meta(json!({"nudgeId": nudge}))
+    Failure::new(
+        codes::NUDGE_IN_FLIGHT,
+        "another nudge to toNumber is live, see meta.nudgeId; wait until it is finished, or cancel it",
+    )
+    .with_meta(json!({"nudgeId": nudge}))
 }
 
 pub(super) fn full(limit: i64) -> Failure {
-    let message = format!("{limit} nudges are queued or scheduled already");
+    let message = format!("{limit} nudges are queued or scheduled, which is the limit; try again later");
     Failure { retry_after: Some(PENDING_RETRY), ..Failure::new(codes::PENDING_LIMIT, message) }
 }
 

@@ -353,7 +353,7 @@ fn bound(
     let inner = number(fields, at, inclusive)?.map(|at| Bound { at, exclusive: false });
     match (inner, outer) {
         (Some(_), Some(_)) => {
-            Err(Wrong::new(&format!("{at}.{exclusive}"), format!("must not stand beside {inclusive}")))
+            Err(Wrong::new(&format!("{at}.{exclusive}"), format!("cannot be combined with {inclusive}")))
         }
         (inner, outer) => Ok(inner.or(outer)),
     }
@@ -534,7 +534,7 @@ impl Node {
         if self.unique {
             let mut seen = BTreeSet::new();
             if !entries.iter().all(|entry| seen.insert(entry.to_string())) {
-                return Err(Wrong::new(here, "must not have an entry twice"));
+                return Err(Wrong::new(here, "must have distinct entries"));
             }
         }
         Ok(())

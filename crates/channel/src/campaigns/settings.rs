@@ -188,7 +188,7 @@ pub async fn create(app: &App, caller: &Caller, body: NewCampaign) -> Result<Vie
 }
 
 fn read_only() -> Failure {
-    Failure::new(codes::TEST_MODE_READ_ONLY, "a test key cannot change this")
+    Failure::new(codes::TEST_MODE_READ_ONLY, "a test key cannot change this; use a live key")
 }
 
 fn need_feature(tx: &mut TenantTx) -> Result<(), Failure> {
@@ -198,7 +198,7 @@ fn need_feature(tx: &mut TenantTx) -> Result<(), Failure> {
     }
     Err(Failure::new(
         codes::FEATURE_DISABLED,
-        "campaigns on the messaging channel are off for this workspace",
+        "campaigns on the messaging channel are off for this workspace; ask the operator to switch them on",
     ))
 }
 
@@ -242,10 +242,7 @@ fn apply(tx: &mut TenantTx, block: &mut BlockRow, given: &ChatappSettings) -> Re
         let mapping = people::mapping(block)?;
         if !mapping.is_empty() {
             people::check_fit(&template, &mapping).map_err(|(key, must)| {
-                Failure::field(
-                    "chatapp.paramMapping",
-                    format!("must be given anew for this template: {key} {must}"),
-                )
+                Failure::field("chatapp.paramMapping", format!("must fit the new template: {key} {must}"))
             })?;
         }
     }
@@ -255,7 +252,7 @@ fn apply(tx: &mut TenantTx, block: &mut BlockRow, given: &ChatappSettings) -> Re
         {
             return Err(Failure::field(
                 "chatapp.phoneNumberId",
-                "must be a connected number of the workspace",
+                "must be a business number of the workspace, see GET /v1/chatapp/numbers",
             ));
         }
         block.phone_number_id.clone_from(number);
@@ -449,7 +446,10 @@ fn can_answer(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), Failure> {
     if known.is_some_and(|agent| agent.status == domain::agent::Status::Active) {
         return Ok(());
     }
-    Err(Failure::new(codes::AGENT_NOT_PUBLISHED, "the agent must be published before the campaign can be"))
+    Err(Failure::new(
+        codes::AGENT_NOT_PUBLISHED,
+        "agentId must be a published agent before the campaign can be published",
+    ))
 }
 
 fn publish(

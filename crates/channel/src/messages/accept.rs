@@ -112,7 +112,7 @@ pub(crate) fn put_into(
         Err(at) => {
             // A campaign has its own bound of messages that wait.
             if new.campaign.is_none() && too_many_wait(app, tx)? {
-                let why = "too many messages of this workspace wait to be sent";
+                let why = "too many messages of this workspace are queued; try again later";
                 return Err(Failure::new(codes::RATE_LIMITED, why));
             }
             row.next_at = Some(at);

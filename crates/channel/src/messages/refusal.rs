@@ -100,7 +100,8 @@ impl From<Refusal> for Failure {
             }
             Refusal::NotConnected => Failure::new(
                 codes::CHATAPP_NOT_CONNECTED,
-                "the provider does not let the business number send: see its status",
+                "the provider does not let the business number send; see its status in GET \
+                 /v1/chatapp/numbers",
             ),
             Refusal::RecipientUnsupported => {
                 let (code, title, detail) = refusal.error();

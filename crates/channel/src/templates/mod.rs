@@ -194,10 +194,14 @@ pub async fn create(app: &Arc<App>, caller: &Caller, body: NewChannelTemplate) -
         })
         .await?;
     if known {
-        return Err(Failure::conflict("there is a template of this name and language"));
+        return Err(Failure::conflict(
+            "a template with this name and language exists; change it, or choose another name",
+        ));
     }
     if count >= MAX_TEMPLATES {
-        return Err(Failure::conflict(format!("a workspace may have at most {MAX_TEMPLATES} templates")));
+        return Err(Failure::conflict(format!(
+            "the workspace has {MAX_TEMPLATES} templates, which is the limit; delete one first"
+        )));
     }
     let now = app.clock.now();
     if caller.mode() == Mode::Test {
@@ -266,7 +270,9 @@ pub async fn update(
     }
     let category = body.category.unwrap_or(row.category);
     if category != row.category && row.status == TemplateStatus::Approved {
-        return Err(Failure::conflict("the category of an approved template cannot be changed"));
+        return Err(Failure::conflict(
+            "category of an approved template cannot change; create another template",
+        ));
     }
     let components = body.components.as_ref().map(|components| raw(components));
     let all = components.clone().unwrap_or_else(|| row.components.as_array().cloned().unwrap_or_default());
@@ -362,10 +368,16 @@ pub async fn upload_sample(
     need_channel(caller)?;
     let account = account(app, caller.tenant()).await?;
     if account.provider == domain::channel::ProviderKind::Cloud && account.app.is_none() {
-        return Err(Failure::field("appId", "is missing in the connection: header samples need it"));
+        return Err(Failure::field(
+            "appId",
+            "is missing in the connection; ask the operator to add it, header samples need it",
+        ));
     }
     if bytes.is_empty() || bytes.len() > MAX_SAMPLE {
-        return Err(Failure::field("file", format!("must have 1 byte to {} MB", MAX_SAMPLE >> 20)));
+        return Err(Failure::field(
+            "file",
+            format!("must have at least 1 byte and at most {} MB", MAX_SAMPLE >> 20),
+        ));
     }
     let mime_type =
         file_type(bytes).ok_or_else(|| Failure::field("file", "must be a JPEG, PNG, MP4 or PDF file"))?;

@@ -50,6 +50,6 @@ pub fn held(app: &App, client: Client, method: &Method, mut reply: Reply, id: &s
 }
 
 fn all_full() -> Failure {
-    let message = "too many large answers wait to be read by their clients; try again";
+    let message = "too many large answers were not read yet by their clients; try again";
     Failure { retry_after: Some(1), ..Failure::new(error_codes::UNAVAILABLE, message) }
 }

@@ -112,8 +112,10 @@ impl Held {
 }
 
 fn own_full(most: usize) -> Failure {
-    let message =
-        format!("more than {} MB of request bodies at once; wait for some of them", most / 1024 / 1024);
+    let message = format!(
+        "more than {} MB of request bodies of this client at once; try again after some of them",
+        most / 1024 / 1024
+    );
     Failure { retry_after: Some(1), ..Failure::new(error_codes::RATE_LIMITED, message) }
 }
 
@@ -133,7 +135,10 @@ fn too_large(limit: usize) -> Failure {
     } else {
         format!("{} MB", limit / 1024 / 1024)
     };
-    Failure::new(error_codes::PAYLOAD_TOO_LARGE, format!("the body is larger than {size}"))
+    Failure::new(
+        error_codes::PAYLOAD_TOO_LARGE,
+        format!("the body is larger than {size}; send less in one request"),
+    )
 }
 
 /// Where the pieces of a body go that a handler reads as it comes.
@@ -154,7 +159,12 @@ impl Arriving {
     /// # Errors
     /// The body is too large, too slow, or its sender is gone.
     pub async fn next(&mut self) -> Result<Bytes, Failure> {
-        let ended = || Err(Failure::new(error_codes::INVALID_REQUEST, "the body ended early"));
+        let ended = || {
+            Err(Failure::new(
+                error_codes::INVALID_REQUEST,
+                "the body ended before its announced length; send the request again",
+            ))
+        };
         self.0.recv().await.unwrap_or_else(ended)
     }
 }
@@ -183,11 +193,14 @@ where
                 Err(_) => {
                     return Err(Failure::new(
                         error_codes::REQUEST_TIMEOUT,
-                        "the body did not arrive in time",
+                        "the body did not arrive in time; nothing was changed, send the request again",
                     ));
                 }
                 Ok(Some(Err(_))) => {
-                    return Err(Failure::new(error_codes::INVALID_REQUEST, "the body ended early"));
+                    return Err(Failure::new(
+                        error_codes::INVALID_REQUEST,
+                        "the body ended before its announced length; send the request again",
+                    ));
                 }
                 Ok(Some(Ok(frame))) => match frame.into_data() {
                     Ok(bytes) if !bytes.is_empty() => return Ok(bytes),

@@ -139,7 +139,10 @@ impl Request {
     pub fn point(&self, app: &App, name: &str) -> Result<Option<String>, Failure> {
         let Some(cursor) = self.query_text(name) else { return Ok(None) };
         read_cursor(&app.keyring, &self.list(), cursor).map(Some).ok_or_else(|| {
-            Failure::new(error_codes::INVALID_CURSOR, format!("{name} is not one that this list gave"))
+            Failure::new(
+                error_codes::INVALID_CURSOR,
+                format!("{name} is not one that this list returned; start again without it"),
+            )
         })
     }
 

@@ -33,7 +33,7 @@ pub async fn read(headers: &HeaderMap, body: Bytes, most: usize) -> Result<Uploa
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let boundary = multer::parse_boundary(kind)
         .map_err(|_| Failure::field("body", "must be multipart/form-data with a boundary"))?;
-    let broken = |_| Failure::field("body", "is not complete multipart/form-data");
+    let broken = |_| Failure::field("body", "must be complete multipart/form-data");
     let limits = Constraints::new().size_limit(SizeLimit::new().for_field("part", MAX_TEXT));
     let whole = futures_util::stream::once(std::future::ready(Ok::<_, std::io::Error>(body)));
     let mut fields = Multipart::with_constraints(whole, boundary, limits);
@@ -41,14 +41,14 @@ pub async fn read(headers: &HeaderMap, body: Bytes, most: usize) -> Result<Uploa
     while let Some(field) = fields.next_field().await.map_err(broken)? {
         match field.name() {
             Some("file") if upload.files.len() == most => {
-                return Err(Failure::field("file", format!("must not be there more than {most} times")));
+                return Err(Failure::field("file", format!("must be sent at most {most} times")));
             }
             Some("file") => {
                 let name = field.file_name().unwrap_or_default().to_owned();
                 upload.files.push(File { name, bytes: field.bytes().await.map_err(broken)? });
             }
             Some("part") if upload.parts.len() == most => {
-                return Err(Failure::field("part", format!("must not be there more than {most} times")));
+                return Err(Failure::field("part", format!("must be sent at most {most} times")));
             }
             Some("part") => upload
                 .parts
@@ -94,10 +94,10 @@ mod tests {
         for (kind, body, said) in [
             ("application/json", "{}", "body must be multipart/form-data with a boundary"),
             ("multipart/form-data", "", "body must be multipart/form-data with a boundary"),
-            (KIND, "", "body is not complete multipart/form-data"),
-            (KIND, file, "body is not complete multipart/form-data"),
+            (KIND, "", "body must be complete multipart/form-data"),
+            (KIND, file, "body must be complete multipart/form-data"),
             (KIND, "--b--\r\n", "file is required"),
-            (KIND, three, "file must not be there more than 2 times"),
+            (KIND, three, "file must be sent at most 2 times"),
         ] {
             assert_eq!(upload(kind, body).await, Err(said.to_owned()), "{body}");
         }

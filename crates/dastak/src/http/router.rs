@@ -168,17 +168,19 @@ impl Router {
         B: hyper::body::Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let found = self
-            .paths
-            .at(head.uri.path())
-            .map_err(|_| Failure::new(error_codes::NOT_FOUND, "no such path"))?;
+        let found = self.paths.at(head.uri.path()).map_err(|_| {
+            Failure::new(
+                error_codes::NOT_FOUND,
+                "the path does not exist; see GET /v1/openapi.json for all paths",
+            )
+        })?;
         // HEAD is GET without its body, which the server leaves away.
         let wanted = if head.method == http::Method::HEAD { "GET" } else { head.method.as_str() };
         let route = match found.value.get(wanted) {
             Some(route) => route,
             None => {
                 let allowed: Vec<&str> = found.value.keys().copied().collect();
-                let message = format!("this path takes {}", allowed.join(", "));
+                let message = format!("this path supports only {}", allowed.join(", "));
                 return Ok(Reply {
                     headers: vec![("allow", allowed.join(", "))],
                     ..Reply::failure(&Failure::new(error_codes::METHOD_NOT_ALLOWED, message), id)
@@ -192,7 +194,7 @@ impl Router {
             let name = operation.path.split(['{', '}']).find(|part| *part == name).unwrap_or_default();
             path.push((
                 name,
-                percent_decode(value).ok_or_else(|| Failure::field(name, "is not valid text"))?,
+                percent_decode(value).ok_or_else(|| Failure::field(name, "must be percent-encoded UTF-8"))?,
             ));
         }
         let caller = authorize(app, operation, &head.headers, client, seen).await?;
@@ -395,7 +397,10 @@ async fn authorize(
     let Some(token) = token else { return Err(missing("send an API key as Authorization: Bearer")) };
     let caller = app.admit_key(token, client).await?;
     if caller.0.workspace.suspended {
-        return Err(Failure::new(error_codes::WORKSPACE_SUSPENDED, "the workspace is suspended"));
+        return Err(Failure::new(
+            error_codes::WORKSPACE_SUSPENDED,
+            "the workspace is suspended; ask the operator to lift the suspension",
+        ));
     }
     let (budget, admitted) = rates::admit(app, &caller, operation.rate, now).await;
     seen.budget = Some(budget);
@@ -414,7 +419,10 @@ async fn authorize(
         | Access::AnyKey => {}
     }
     if operation.test_keys == TestKeys::Refused && caller.mode() == Mode::Test {
-        return Err(Failure::new(error_codes::TEST_MODE_READ_ONLY, "a test key cannot change this"));
+        return Err(Failure::new(
+            error_codes::TEST_MODE_READ_ONLY,
+            "a test key cannot change this; use a live key",
+        ));
     }
     Ok(Some(caller))
 }
@@ -430,7 +438,7 @@ pub(crate) fn read_query(schema: &Schema, text: &str) -> Result<Value, Failure> 
             continue;
         };
         let value = percent_decode(&value.replace('+', " "))
-            .ok_or_else(|| Failure::field(&field.name, "is not valid text"))?;
+            .ok_or_else(|| Failure::field(&field.name, "must be percent-encoded UTF-8"))?;
         // An empty parameter is an absent one.
         if !value.is_empty() {
             query.insert(field.name.to_string(), field.schema.from_text(value));
@@ -469,7 +477,10 @@ pub(crate) fn unread(why: Unread) -> Failure {
 /// What a client is told about a body that does not fit.
 fn refused(misfit: Misfit) -> Failure {
     if !misfit.unknown.is_empty() {
-        let message = format!("unknown field: {}", misfit.unknown.join(", "));
+        let message = format!(
+            "the body has fields that do not exist: {}; remove or rename them",
+            misfit.unknown.join(", ")
+        );
         return Failure::new(error_codes::UNKNOWN_FIELD, message)
             .with_meta(json!({"fields": misfit.unknown}));
     }
@@ -492,7 +503,9 @@ pub(crate) fn read_key(operation: &Operation, headers: &HeaderMap) -> Result<Opt
     let invalid = |message: &str| Failure::new(error_codes::INVALID_IDEMPOTENCY_KEY, message);
     let Some(key) = headers.get("idempotency-key") else {
         return match operation.idempotency {
-            Idempotency::Required => Err(invalid("send an Idempotency-Key header")),
+            Idempotency::Required => {
+                Err(invalid("the header Idempotency-Key is required; send 1 to 255 characters"))
+            }
             _ => Ok(None),
         };
     };

@@ -202,7 +202,9 @@ fn read_mapping(json: &Value, at: &str) -> Result<Mapping, Wrong> {
         Value::Null => Mapping::new(),
         json => match serde_json::from_value(json.clone()) {
             Ok(mapping) => mapping,
-            Err(_) => return wrong(at, "must have a source and a value for each place of the template"),
+            Err(_) => {
+                return wrong(at, "must have a source and a value for each placeholder of the template");
+            }
         },
     };
     let long = mapping.values().any(|mapped| mapped.value.chars().count() > MAX_VALUE);
@@ -273,7 +275,7 @@ pub fn check(columns: &[(&str, ColumnType)]) -> Result<(), Wrong> {
             return wrong(field, "must begin with a letter and have at most 40 of a-z, 0-9 and _");
         }
         if !seen.insert(*key) {
-            return wrong(field, format!("is used twice: {key}"));
+            return wrong(field, format!("must be unique; {key} is used twice"));
         }
     }
     match columns.iter().filter(|(_, kind)| *kind == ColumnType::New).count() {

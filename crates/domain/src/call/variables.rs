@@ -35,16 +35,16 @@ pub fn has_value(value: Option<&Value>) -> bool {
     }
 }
 
-/// Something that exceeds a limit and was accepted anyway.
+/// A variable that exceeds a limit and was accepted anyway.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[schemars(rename = "VariableWarning")]
 pub struct Warning {
-    /// What happened, for programs.
+    /// `variable_truncated`: the text was cut; `variables_over_limit`: used unchanged.
     #[schemars(extend("enum" = ["variable_truncated", "variables_over_limit"]))]
     pub code: &'static str,
     /// Path of the value, such as `variables.name`, or `variables`.
     pub field: String,
-    /// What happened, for people.
+    /// Description of the warning, for people.
     pub message: String,
 }
 

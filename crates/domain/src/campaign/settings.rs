@@ -121,10 +121,10 @@ impl Settings {
         if let (Some(start), Some(end)) = (self.start_at, self.end_at)
             && end <= start
         {
-            return Err(("endAt", "must lie after startAt"));
+            return Err(("endAt", "must be after startAt"));
         }
         if self.daily().is_some_and(|(from, to)| from == to) {
-            return Err(("dailyTo", "must be another time than dailyFrom"));
+            return Err(("dailyTo", "must differ from dailyFrom"));
         }
         Ok(())
     }

@@ -208,8 +208,8 @@ impl LocalError {
             }
             Self::TextTooLong => "the text has more than 4,096 characters",
             Self::WindowClosed => "the customer has not written within 24 hours; send a template",
-            Self::InvalidMessage => "the channel does not take such a message",
-            Self::OptInRequired => "a marketing template needs a recorded opt-in of the person",
+            Self::InvalidMessage => "the messaging channel does not support such a message",
+            Self::OptInRequired => "a marketing template needs a recorded opt-in of the contact",
             Self::TemplateUnavailable => "the template is not approved",
             Self::TemplateNotFound => "there is no template with this name and language",
         }

@@ -22,7 +22,14 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
 }
 
 fn manual(app: &App) -> Result<(), Failure> {
-    if app.clock.is_manual() { Ok(()) } else { Err(Failure::new(error_codes::NOT_FOUND, "no such path")) }
+    if app.clock.is_manual() {
+        Ok(())
+    } else {
+        Err(Failure::new(
+            error_codes::NOT_FOUND,
+            "the path does not exist; see GET /v1/openapi.json for all paths",
+        ))
+    }
 }
 
 async fn get_clock(app: Arc<App>, _: Request) -> Outcome {
@@ -50,6 +57,6 @@ async fn set_clock(app: Arc<App>, request: Request) -> Outcome {
     };
     match app.clock.advance_to(target).await {
         Some(now) => Reply::json(200, &json!({"now": now})),
-        None => Err(Failure::field("set", "lies in the past: the clock does not go backwards")),
+        None => Err(Failure::field("set", "must not be in the past; the clock moves forward only")),
     }
 }

@@ -50,7 +50,7 @@ pub async fn set_status(app: Arc<App>, caller: Caller, mut request: Request) -> 
         return Reply::data(200, &messaging::set_status(&app, &caller, id, body).await?);
     }
     if caller.mode() == Mode::Test {
-        return Err(Failure::new(TEST_MODE_READ_ONLY, "a test key cannot change this"));
+        return Err(Failure::new(TEST_MODE_READ_ONLY, "a test key cannot change this; use a live key"));
     }
     Reply::data(200, &campaign::set_status(&app, caller.tenant(), id, body.status).await?)
 }

@@ -42,7 +42,7 @@ fn read_id<K: domain::ids::Kind>(
     text: Option<String>,
     field: &str,
 ) -> Result<Option<domain::ids::Id<K>>, Failure> {
-    text.map(|text| text.parse().map_err(|_| Failure::field(field, "is not such an id"))).transpose()
+    text.map(|text| text.parse().map_err(|_| Failure::field(field, "must be an id of that kind"))).transpose()
 }
 
 pub async fn get(app: Arc<App>, caller: Caller, request: Request) -> Outcome {

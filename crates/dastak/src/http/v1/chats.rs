@@ -20,7 +20,10 @@ pub(super) fn need_chat(caller: &Caller) -> Result<Tenant, Failure> {
     if feature_on(&caller.0.workspace, "chat") {
         return Ok(caller.tenant());
     }
-    Err(Failure::new(error_codes::FEATURE_DISABLED, "chat is off for this workspace"))
+    Err(Failure::new(
+        error_codes::FEATURE_DISABLED,
+        "chats are off for this workspace; ask the operator to switch them on",
+    ))
 }
 
 pub async fn open(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {

@@ -18,7 +18,7 @@ fn refuse_own_rejection(app: &App, request: &Request) -> Result<(), Failure> {
     if event.is_none_or(|event| event.as_bytes() != REJECTED.as_bytes()) {
         return Ok(());
     }
-    Err(Failure::field("body", format!("is the event {REJECTED} of this service, which is no record")))
+    Err(Failure::field("body", format!("is the event {REJECTED} of this service, which cannot be a record")))
 }
 
 pub async fn ingest(app: Arc<App>, request: Request) -> Outcome {

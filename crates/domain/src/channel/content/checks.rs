@@ -58,7 +58,7 @@ impl Media {
             return Err(Misfit::new("media.type", "must be image, video, document or audio"));
         }
         if self.kind == MediaKind::Audio && self.caption.is_some() {
-            return Err(Misfit::new("media.caption", "is not possible with audio"));
+            return Err(Misfit::new("media.caption", "must be left out with audio"));
         }
         some("media.caption", self.caption.as_deref(), MAX_CAPTION)?;
         some("media.filename", self.filename.as_deref(), MAX_FILENAME)
@@ -194,7 +194,7 @@ fn some(field: &str, text: Option<&str>, most: usize) -> Result<(), Misfit> {
 }
 
 fn different<'a>(field: &str, known: &mut HashSet<&'a str>, text: &'a str) -> Result<(), Misfit> {
-    if known.insert(text) { Ok(()) } else { Err(Misfit::new(field, "must differ from those before it")) }
+    if known.insert(text) { Ok(()) } else { Err(Misfit::new(field, "must be unique")) }
 }
 
 /// An address that the channel accepts.

@@ -71,7 +71,7 @@ pub fn check_components(components: &[Value], category: Category, named: bool) -
             return Err(Misfit::new(format!("{field}.type"), "is required"));
         }
         if kinds.contains(&kind) {
-            return Err(Misfit::new(format!("{field}.type"), "must not stand there twice"));
+            return Err(Misfit::new(format!("{field}.type"), "must be unique among the components"));
         }
         part(&field, &kind, component, category, named, MAX_BODY)?;
         kinds.push(kind);
@@ -261,7 +261,7 @@ fn cards(field: &str, component: &Value, category: Category, named: bool) -> Res
             let field = format!("{field}[{at}].components[{part_at}]");
             let kind = word(inner, "type").to_ascii_uppercase();
             if kind == "CAROUSEL" {
-                return Err(Misfit::new(field, "must not hold cards itself"));
+                return Err(Misfit::new(field, "must not contain cards"));
             }
             let buttons = inner.get("buttons").and_then(Value::as_array).map_or(0, Vec::len);
             if buttons > 2 {
