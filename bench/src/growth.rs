@@ -19,7 +19,7 @@ use domain::time::{DAY, HOUR, Timestamp};
 use store::db::Wake;
 use store::{
     DbError, Settings, Store, Tx, analytics, calls, contacts, deliveries, erasure, events, nudges, params,
-    weeks,
+    partitions,
 };
 
 /// Days over which the calls are spread; the last of them ends now.
@@ -115,8 +115,8 @@ async fn fill(store: &Store, size: i64, now: i64) -> Result<(), String> {
     long(store, ID.to_owned()).await?;
     // The weeks of the last month, which an installation of that age has.
     for back in (0..6).rev() {
-        let at = Timestamp(now - back * weeks::WEEK);
-        weeks::keep(store, at, Timestamp(0)).await.map_err(|why| why.to_string())?;
+        let at = Timestamp(now - back * partitions::WEEK);
+        partitions::maintain(store, at, Timestamp(0)).await.map_err(|why| why.to_string())?;
     }
     long(
         store,
@@ -215,7 +215,7 @@ async fn fill(store: &Store, size: i64, now: i64) -> Result<(), String> {
         store,
         format!(
             "update deliveries set status = 'pending', due_at = {now} where id >= '{}'",
-            weeks::Weekly::Deliveries.bound(Timestamp(now - HOUR))
+            partitions::PartitionedTable::Deliveries.bound(Timestamp(now - HOUR))
         ),
     )
     .await?;
@@ -277,7 +277,7 @@ fn cases(size: i64, now: i64) -> Vec<Case> {
         }
     };
     let endpoint: Id<WebhookEndpoint> = id_of(1, 0);
-    let since = weeks::Weekly::Deliveries.bound(Timestamp(now - 30 * DAY));
+    let since = partitions::PartitionedTable::Deliveries.bound(Timestamp(now - 30 * DAY));
     let log = move |before: String, status: Option<&'static str>| {
         let since = since.clone();
         move |tx: &mut Tx<'_>| {

@@ -573,22 +573,27 @@ pub const OPERATIONS: &[Operation] = &[
             codes::AGENT_NOT_CALL,
             codes::AGENT_NOT_OUTBOUND,
         ]),
-    row(POST, "/v1/campaigns/{id}/status", "setCampaignStatus", "Publish, pause, complete or archive a campaign")
-        .scope(CAMPAIGNS_WRITE)
-        .body(request::<CampaignStatusChange>)
-        .answers(&[(200, Some(data::<Campaign>))])
-        .errors(&[
-            codes::CONFLICT,
-            codes::FEATURE_DISABLED,
-            codes::PREFLIGHT_BLOCKED,
-            codes::PHONE_NUMBER_REQUIRED,
-            codes::TEST_MODE_READ_ONLY,
-            codes::AGENT_NOT_PUBLISHED,
-            codes::AGENT_NOT_CALL,
-            codes::AGENT_NOT_OUTBOUND,
-            codes::FLOW_NOT_READY,
-            codes::DLT_REQUIRED,
-        ]),
+    row(
+        POST,
+        "/v1/campaigns/{id}/status",
+        "setCampaignStatus",
+        "Publish, pause, complete or archive a campaign",
+    )
+    .scope(CAMPAIGNS_WRITE)
+    .body(request::<CampaignStatusChange>)
+    .answers(&[(200, Some(data::<Campaign>))])
+    .errors(&[
+        codes::CONFLICT,
+        codes::FEATURE_DISABLED,
+        codes::PREFLIGHT_BLOCKED,
+        codes::PHONE_NUMBER_REQUIRED,
+        codes::TEST_MODE_READ_ONLY,
+        codes::AGENT_NOT_PUBLISHED,
+        codes::AGENT_NOT_CALL,
+        codes::AGENT_NOT_OUTBOUND,
+        codes::FLOW_NOT_READY,
+        codes::DLT_REQUIRED,
+    ]),
     row(DELETE, "/v1/campaigns/{id}", "deleteCampaign", "Delete a campaign that is not active")
         .scope(CAMPAIGNS_WRITE)
         .live_only()

@@ -98,7 +98,7 @@ impl JsonSchema for Limits {
     fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
         let limit = |name: &str| json!({"type": "integer", "minimum": 0, "maximum": 10_000_000, "description": limit_doc(name)});
         let fields: Map<String, Value> =
-            LIMITS.iter().map(|(name, _)| ((*name).to_owned(), limit(*name))).collect();
+            LIMITS.iter().map(|(name, _)| ((*name).to_owned(), limit(name))).collect();
         json_schema!({"type": "object", "properties": fields, "description": "Limits of a workspace; 0 allows nothing."})
     }
 }

@@ -17,7 +17,7 @@ use domain::phone::Phone;
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::{Value, json};
-use store::agents::{self, AgentLine, AgentRow};
+use store::agents::{self, AgentListing, AgentRow};
 use store::{TenantTx, knowledge, numbers};
 
 use super::operator_log::{self, Trace};
@@ -116,7 +116,7 @@ pub fn check_outbound(row: &AgentRow) -> Result<(), Failure> {
 
 /// All agents of a workspace, newest first.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<AgentSummary>, Failure> {
-    let view = |line: AgentLine| AgentSummary {
+    let view = |line: AgentListing| AgentSummary {
         id: line.id,
         name: line.name,
         voice: line.voice,

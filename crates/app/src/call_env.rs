@@ -9,7 +9,7 @@ use domain::ports::{Carrier, Scripted};
 use domain::tenant::Mode;
 use domain::wallet::talk_seconds;
 use store::Tx;
-use store::calls::{self, CallRow, LATEST_DIAL, Said};
+use store::calls::{self, CallRow, ConversationRecord, LATEST_DIAL};
 
 use super::events::{self, Event, NewEvent};
 use super::undialled::Undialled;
@@ -87,12 +87,16 @@ pub struct Env {
 
 /// Stores the call as it is now.
 pub(crate) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Failure> {
-    save_said(tx, row, None)
+    save_with_record(tx, row, None)
 }
 
 /// The same with the transcript.
-pub(crate) fn save_said(tx: &mut Tx<'_>, row: &mut CallRow, said: Option<&Said>) -> Result<(), Failure> {
-    calls::save_said(tx, row, said)?;
+pub(crate) fn save_with_record(
+    tx: &mut Tx<'_>,
+    row: &mut CallRow,
+    said: Option<&ConversationRecord>,
+) -> Result<(), Failure> {
+    calls::save_with_record(tx, row, said)?;
     row.version += 1;
     Ok(())
 }

@@ -97,7 +97,7 @@ pub fn hashes(keyring: &Keyring, contact: Option<&ContactRow>, to: Option<&Recip
 
 /// Reads how these contacts, and those behind these addresses, stand, with a statement for each kind of fact: [`standing`]
 /// knows it until the transaction ends. `also` may look at more that travels along.
-pub fn read_ahead(
+pub fn prefetch(
     tx: &mut TenantTx,
     context: &Context,
     people: &[ContactRow],
@@ -117,14 +117,14 @@ pub fn read_ahead(
         .map(|phone| keyring.hash_phone(&phone))
         .collect();
     let (said, listed): (Vec<_>, Vec<_>) = (said.into_iter().collect(), listed.into_iter().collect());
-    tx.ahead(|tx| {
+    tx.pipeline_reads(|tx| {
         // Each reads by itself: one that finds nothing must not end the others.
-        let _ = channel_consents::read_ahead(tx, &said);
-        let _ = do_not_call::read_ahead(tx, &listed);
+        let _ = channel_consents::prefetch(tx, &said);
+        let _ = do_not_call::prefetch(tx, &listed);
         also(tx);
     });
-    channel_consents::read_ahead(tx, &said)?;
-    Ok(do_not_call::read_ahead(tx, &listed)?)
+    channel_consents::prefetch(tx, &said)?;
+    Ok(do_not_call::prefetch(tx, &listed)?)
 }
 
 /// When marketing was allowed, and the proof of it, by the consent on a contact: one that was given on the channel

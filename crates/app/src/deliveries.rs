@@ -8,7 +8,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::Value;
 use store::deliveries::{self, DeliveryRow, Filter, Key};
-use store::weeks::Weekly;
+use store::partitions::PartitionedTable;
 use store::{DbError, TenantTx, webhooks};
 
 use super::limits::pages;
@@ -68,7 +68,7 @@ pub async fn list(
     before: Option<String>,
     limit: i64,
 ) -> Result<(Vec<DeliveryView>, Option<String>), Failure> {
-    let since = Weekly::Deliveries.bound(oldest(app));
+    let since = PartitionedTable::Deliveries.bound(oldest(app));
     let page = app.store.read(move |tx| {
         must_have_endpoint(&mut tx.of(tenant), endpoint)?;
         let part = (mode, &filter);

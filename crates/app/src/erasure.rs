@@ -16,7 +16,7 @@ use domain::tenant::{Mode, Tenant};
 use runtime::crypto::Keyring;
 use serde_json::json;
 use store::contacts::{self, ContactRow};
-use store::erasure::{self, CallOf};
+use store::erasure::{self, PersonCall};
 use store::{TenantTx, do_not_call, idempotency, workspaces};
 
 use super::do_not_call::number_of;
@@ -36,7 +36,7 @@ const STEP: i64 = 500;
 struct Person {
     contacts: BTreeMap<Id<Contact>, ContactRow>,
     numbers: BTreeSet<E164>,
-    calls: BTreeMap<Id<Call>, CallOf>,
+    calls: BTreeMap<Id<Call>, PersonCall>,
     /// Stored answers of requests for later calls are found by their ids.
     scheduled: Vec<String>,
 }
@@ -64,7 +64,7 @@ impl Person {
     /// found by them.
     fn add(&mut self, tx: &mut TenantTx, contact: ContactRow) -> Result<Vec<ContactRow>, Failure> {
         let own = contact.phone.as_deref().and_then(|phone| E164::parse(phone).ok());
-        let (gone, calls): (Vec<CallOf>, Vec<CallOf>) = erasure::calls_of_contact(tx, contact.id)?
+        let (gone, calls): (Vec<PersonCall>, Vec<PersonCall>) = erasure::calls_of_contact(tx, contact.id)?
             .into_iter()
             .partition(|call| call.number == erasure::ERASED);
         let called: BTreeSet<E164> = calls.iter().filter_map(|call| E164::parse(&call.number).ok()).collect();

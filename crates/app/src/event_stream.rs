@@ -8,7 +8,7 @@ use domain::ids::{Event, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::SECOND;
 use runtime::turns::Turn;
-use store::weeks::Weekly;
+use store::partitions::PartitionedTable;
 use store::{DbError, events};
 use webhooks::{MAX_READERS, complete};
 
@@ -66,7 +66,7 @@ async fn read(
     limit: i64,
 ) -> Result<(Vec<String>, String, bool), Failure> {
     // Expired rows may still be there for a while, but are not shown.
-    let since = Weekly::Events.bound(app.clock.now().plus(-webhooks::KEPT));
+    let since = PartitionedTable::Events.bound(app.clock.now().plus(-webhooks::KEPT));
     let (from, before) = (since.max(after.to_owned()), horizon(app));
     app.webhooks.readers.looked();
     let found = app.store.read(move |tx| {

@@ -10,8 +10,8 @@ use api::error_codes;
 use domain::tenant::Mode;
 use domain::time::{DAY, MINUTE, Timestamp};
 use serde_json::Value;
-pub use store::idempotency::Taken;
-use store::idempotency::{self, Reserved, Slot};
+pub use store::idempotency::TakenKey;
+use store::idempotency::{self, KeyState, Slot};
 use store::{DbError, Tx};
 
 use super::{App, Failure};
@@ -78,7 +78,7 @@ pub(crate) fn keep_new(
     now: Timestamp,
     kept: &[(Slot, Answer, String)],
 ) -> Result<(), Failure> {
-    let done = |(slot, answer, contact): &(Slot, Answer, String)| Taken {
+    let done = |(slot, answer, contact): &(Slot, Answer, String)| TakenKey {
         slot: slot.clone(),
         done: true,
         until: now.plus(LEASE),
@@ -90,7 +90,7 @@ pub(crate) fn keep_new(
 
 /// Reserves keys of batched requests, of which none was used before. If one is used by now, the transaction runs again
 /// on a shared store.
-pub fn take_new(tx: &mut Tx<'_>, now: Timestamp, taken: &[Taken]) -> Result<(), Failure> {
+pub fn take_new(tx: &mut Tx<'_>, now: Timestamp, taken: &[TakenKey]) -> Result<(), Failure> {
     Ok(idempotency::insert_taken(tx, now, taken)?)
 }
 
@@ -122,10 +122,10 @@ impl Once {
     pub fn reserve(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Claim, Failure> {
         let Some(slot) = &self.0 else { return Ok(Claim::Mine) };
         match idempotency::reserve(tx, slot, now, now.plus(LEASE))? {
-            Reserved::Fresh => Ok(Claim::Mine),
-            Reserved::Replay { status, body } => Ok(Claim::Given(Answer { status, body, replayed: true })),
-            Reserved::InProgress => Err(Failure::plain(error_codes::IDEMPOTENCY_IN_PROGRESS)),
-            Reserved::Reused => Err(Failure::plain(error_codes::IDEMPOTENCY_KEY_REUSED)),
+            KeyState::Fresh => Ok(Claim::Mine),
+            KeyState::Replay { status, body } => Ok(Claim::Given(Answer { status, body, replayed: true })),
+            KeyState::InProgress => Err(Failure::plain(error_codes::IDEMPOTENCY_IN_PROGRESS)),
+            KeyState::Reused => Err(Failure::plain(error_codes::IDEMPOTENCY_KEY_REUSED)),
         }
     }
 
@@ -156,9 +156,9 @@ impl Once {
         status: u16,
         body: &Value,
         contact: &str,
-    ) -> Result<(Answer, Option<Taken>), Failure> {
+    ) -> Result<(Answer, Option<TakenKey>), Failure> {
         let (answer, slot) = self.answer(status, body)?;
-        let taken = slot.map(|slot| Taken {
+        let taken = slot.map(|slot| TakenKey {
             slot,
             done: true,
             until: now.plus(LEASE),
@@ -174,8 +174,8 @@ impl Once {
         until: Timestamp,
         (status, body): (u16, &Value),
         contact: &str,
-    ) -> Option<Taken> {
-        self.0.clone().map(|slot| Taken {
+    ) -> Option<TakenKey> {
+        self.0.clone().map(|slot| TakenKey {
             slot,
             done: false,
             until,
@@ -185,9 +185,9 @@ impl Once {
     }
 
     /// The key of a request as it is to be taken ([`take_new`]) and held as by [`Once::hold`].
-    pub fn held(&self, now: Timestamp) -> Option<Taken> {
+    pub fn held(&self, now: Timestamp) -> Option<TakenKey> {
         let slot = self.0.clone()?;
-        Some(Taken { slot, done: false, until: now.plus(LEASE), answer: None, contact: None })
+        Some(TakenKey { slot, done: false, until: now.plus(LEASE), answer: None, contact: None })
     }
 
     /// Stores the answer, in the caller's transaction. `contact` is its person, for erasure.

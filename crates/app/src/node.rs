@@ -273,14 +273,14 @@ pub async fn look(app: &App) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Checks whether the coming weeks have their partitions ([`store::weeks`]), and reports missing ones in the log and
+/// Checks whether the coming weeks have their partitions ([`store::partitions`]), and reports missing ones in the log and
 /// `/readyz`. Returns whether all exist.
 ///
 /// # Errors
 /// Those of the store; the earlier state stays.
-pub async fn look_at_weeks(app: &App) -> Result<bool, DbError> {
+pub async fn check_partitions(app: &App) -> Result<bool, DbError> {
     let now = app.clock.now();
-    let found = app.store.read(move |tx| store::weeks::warnings(tx, now)).await?;
+    let found = app.store.read(move |tx| store::partitions::warnings(tx, now)).await?;
     let mut seen = app.node.seen();
     for new in found.iter().filter(|one| !seen.weeks.contains(one)) {
         tracing::warn!("{new}");
@@ -328,7 +328,7 @@ pub fn warnings(app: &App) -> Vec<String> {
     let mut found =
         warnings_of(&memory, skew, app.config.telephony.may_dial_twice, app.config.max_clock_skew);
     found.extend(app.node.seen().weeks.iter().cloned());
-    if let Some(store::db::Standing::Rests(why)) = app.store.replica() {
+    if let Some(store::db::ReplicaStatus::Bypassed(why)) = app.store.replica() {
         found.push(format!("the replica is not read from: {why}"));
     }
     found

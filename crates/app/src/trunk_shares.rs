@@ -1,7 +1,7 @@
 //! Trunks that several nodes share: the allocation of their channels, and who registers
 //! (docs/contract/telephony.md#nodes).
 
-pub use store::trunk_shares::{Ask, Given, LEASE, RegistrarAsk};
+pub use store::trunk_shares::{GrantedShare, LEASE, RegistrarRequest, ShareRequest};
 
 use super::{App, Failure, topics};
 
@@ -10,7 +10,12 @@ use super::{App, Failure, topics};
 ///
 /// # Errors
 /// Those of the store; no allocation counts then.
-pub async fn settle(app: &App, holder: &str, asks: Vec<Ask>, patient: bool) -> Result<Vec<Given>, Failure> {
+pub async fn settle(
+    app: &App,
+    holder: &str,
+    asks: Vec<ShareRequest>,
+    patient: bool,
+) -> Result<Vec<GrantedShare>, Failure> {
     let (holder, node) = (holder.to_owned(), app.ports.node.clone());
     app.store
         .tx(move |tx| {

@@ -114,7 +114,7 @@ pub async fn update(
     app.of(tenant)
         .tx_long(move |tx| {
             access::workspace(tx)?;
-            if !boards::hold(tx, id)? {
+            if !boards::lock(tx, id)? {
                 return Err(Failure::not_found("board"));
             }
             // Read after it is held: nobody else changes its columns now.

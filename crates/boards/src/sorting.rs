@@ -11,8 +11,8 @@ use domain::ports::{Choice, Chosen};
 use domain::tenant::{Mode, Tenant};
 use domain::wallet::talk_seconds;
 use serde_json::{Map, Value, json};
-use store::boards::{self, CardRow, ColumnRow, Entrance, RowOfCall, WholeBoard};
-use store::calls::{self, CallRow, Found};
+use store::boards::{self, BoardEntry, CardRow, ColumnRow, ListRowOfCall, WholeBoard};
+use store::calls::{self, CallFindings, CallRow};
 use store::channel_conversations;
 use store::chats::ChatRow;
 use store::{TenantTx, Tx};
@@ -45,7 +45,7 @@ pub fn prefetch(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact
     let (tenant, name) = (call.workspace, owner.text());
     match after.status.stage() {
         Stage::Ringing if fact == Fact::Ringing && call.campaign.is_some() => {
-            let _ = boards::entrance(&mut tx.of(tenant), &name, contact, call.id);
+            let _ = boards::board_entry(&mut tx.of(tenant), &name, contact, call.id);
         }
         Stage::Ended if fact != Fact::NotPlaced && (call.nudge.is_none() || was_reached(after)) => {
             let _ = boards::of_owner(&mut tx.of(tenant), &name);
@@ -55,7 +55,7 @@ pub fn prefetch(tx: &mut Tx<'_>, _: &Env, call: &CallRow, after: &Progress, fact
                     let _ = boards::depth_of_row(&mut tx.of(tenant), call.id);
                 }
                 Owner::Agent(_) => {
-                    let _ = boards::entrance(&mut tx.of(tenant), &name, contact, call.id);
+                    let _ = boards::board_entry(&mut tx.of(tenant), &name, contact, call.id);
                 }
             }
             let _ = call.nudge.map(|nudge| boards::is_own_nudge(&mut tx.of(tenant), nudge));
@@ -131,31 +131,31 @@ fn newcomer(
     contact: Id<Contact>,
 ) -> Result<Option<CardRow>, Failure> {
     let (tenant, name) = (call.workspace, owner.text());
-    let mut entrance = boards::entrance(&mut tx.of(tenant), &name, contact, call.id)?;
-    if entrance.is_none() && ensure(&mut tx.of(tenant), &env.context, owner)?.is_some() {
-        entrance = boards::entrance(&mut tx.of(tenant), &name, contact, call.id)?;
+    let mut board_entry = boards::board_entry(&mut tx.of(tenant), &name, contact, call.id)?;
+    if board_entry.is_none() && ensure(&mut tx.of(tenant), &env.context, owner)?.is_some() {
+        board_entry = boards::board_entry(&mut tx.of(tenant), &name, contact, call.id)?;
     }
-    let entrance = entrance.filter(|found| found.card.is_none() && found.erased_at.is_none());
-    Ok(entrance.map(|entrance| CardRow {
+    let board_entry = board_entry.filter(|found| found.card.is_none() && found.erased_at.is_none());
+    Ok(board_entry.map(|board_entry| CardRow {
         last_call: Some(call.id),
         last_call_at: Some(call.started_at),
-        ..fresh(&env.context, tenant, contact, entrance)
+        ..fresh(&env.context, tenant, contact, board_entry)
     }))
 }
 
-fn fresh(context: &Context, tenant: Tenant, contact: Id<Contact>, entrance: Entrance) -> CardRow {
+fn fresh(context: &Context, tenant: Tenant, contact: Id<Contact>, board_entry: BoardEntry) -> CardRow {
     CardRow {
         id: context.ids.make(),
         workspace: tenant,
-        board: entrance.board,
+        board: board_entry.board,
         contact,
-        column: entrance.column,
+        column: board_entry.column,
         status: CardStatus::Placed,
         confidence: None,
         suggested: None,
         attention: None,
         entered_at: context.now,
-        name: entrance.name,
+        name: board_entry.name,
         reached: false,
         last_call: None,
         last_call_at: None,
@@ -186,9 +186,9 @@ pub fn chat_over(tx: &mut TenantTx, context: &Context, chat: &ChatRow) -> Result
     let Some(board) = ensure(tx, context, owner)? else { return Ok(()) };
     let mut found = boards::card_of(tx, board.board.id, contact)?;
     if found.is_none() {
-        let entrance = boards::entrance_of_row(tx, &owner.text(), contact, list_row)?;
-        let Some(entrance) = entrance.filter(|found| found.erased_at.is_none()) else { return Ok(()) };
-        boards::insert_card(tx, &fresh(context, tenant, contact, entrance))?;
+        let board_entry = boards::board_entry_of_row(tx, &owner.text(), contact, list_row)?;
+        let Some(board_entry) = board_entry.filter(|found| found.erased_at.is_none()) else { return Ok(()) };
+        boards::insert_card(tx, &fresh(context, tenant, contact, board_entry))?;
         found = boards::card_of(tx, board.board.id, contact)?;
     }
     let Some(mut card) = found else { return Ok(()) };
@@ -289,7 +289,7 @@ fn after_call(
         Owner::Campaign(_) => boards::row_of_call(&mut tx.of(tenant), call.id)?,
         Owner::Agent(_) => None,
     };
-    let words = if reached(call) { calls::found(&mut tx.of(tenant), call.id)? } else { None };
+    let words = if reached(call) { calls::findings(&mut tx.of(tenant), call.id)? } else { None };
     let before = (card.column, card.reached);
     card.reached |= reached(call);
     if card.last_call_at.is_none_or(|at| at <= call.started_at) {
@@ -311,7 +311,7 @@ fn after_call(
 }
 
 /// Whether the sorting waits for the analysis. An opt-out does not.
-fn waits(step: Step<'_>, call: &CallRow, words: Option<&Found>) -> bool {
+fn waits(step: Step<'_>, call: &CallRow, words: Option<&CallFindings>) -> bool {
     matches!(step, Step::Ended)
         && !call.progress.opted_out
         && words.is_some_and(|words| words.analysis.as_deref() == Some("pending"))
@@ -325,8 +325,8 @@ fn place(
     board: &WholeBoard,
     card: &mut CardRow,
     call: &CallRow,
-    row: Option<&RowOfCall>,
-    words: Option<&Found>,
+    row: Option<&ListRowOfCall>,
+    words: Option<&CallFindings>,
     step: Step<'_>,
 ) -> Result<(), Failure> {
     let columns = rules_of(board)?;
@@ -336,7 +336,7 @@ fn place(
         opted_out: call.progress.opted_out,
         reached: reached(call),
         ever_reached: card.reached,
-        exhausted: row.is_some_and(RowOfCall::exhausted),
+        exhausted: row.is_some_and(ListRowOfCall::exhausted),
         outcome: call.outcome.as_deref(),
         values: &values,
         advice: match step {
@@ -353,7 +353,7 @@ fn place(
 
 /// The length of the chain of automations that led to a call, through the list row or the nudge that one created
 /// (docs/contract/boards.md#no-loops).
-fn depth(tx: &mut Tx<'_>, call: &CallRow, row: Option<&RowOfCall>) -> Result<i64, Failure> {
+fn depth(tx: &mut Tx<'_>, call: &CallRow, row: Option<&ListRowOfCall>) -> Result<i64, Failure> {
     let by_nudge = match call.nudge {
         Some(nudge) => boards::is_own_nudge(&mut tx.of(call.workspace), nudge)?,
         None => false,
@@ -417,7 +417,7 @@ fn rules_of(board: &WholeBoard) -> Result<Vec<Column>, Failure> {
 }
 
 /// The values that rules compare (docs/contract/boards.md#rules).
-fn values(call: &CallRow, words: Option<&Found>) -> Map<String, Value> {
+fn values(call: &CallRow, words: Option<&CallFindings>) -> Map<String, Value> {
     let mut values = Map::new();
     values.insert("outcome".into(), json!(call.outcome));
     values.insert("endCause".into(), json!(call.progress.end_cause));

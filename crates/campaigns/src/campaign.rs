@@ -23,7 +23,7 @@ use store::campaigns::{self, CampaignRow};
 use store::{TenantTx, Tx, numbers};
 
 use super::preflight::lacking_ids;
-use super::{find, find_for_update, finish, retries, run};
+use super::{find, find_for_update, finish, retries, run, save};
 
 /// Most campaigns of a workspace (docs/contract/campaigns.md#limits).
 pub const MAX_CAMPAIGNS: i64 = 5_000;
@@ -179,19 +179,6 @@ fn unexpected() -> Failure {
     Failure::plain(codes::CHATAPP_CONFIG_UNEXPECTED).with_meta(json!({"field": "chatapp"}))
 }
 
-/// Whether a campaign is one of the messaging channel.
-pub fn sends_messages(row: &CampaignRow) -> bool {
-    row.channel == "chatapp"
-}
-
-/// Refuses operations of voice campaigns on others.
-///
-/// # Errors
-/// 409 `chatapp_campaign`.
-pub(crate) fn need_voice(row: &CampaignRow) -> Result<(), Failure> {
-    if sends_messages(row) { Err(Failure::plain(codes::CHATAPP_CAMPAIGN)) } else { Ok(()) }
-}
-
 /// An agent that can talk in a campaign on a channel, held until the transaction ends.
 fn usable(tx: &mut TenantTx, text: &str, channel: &str) -> Result<Id<Agent>, Failure> {
     let none = || {
@@ -275,15 +262,6 @@ pub fn change(
     }
     row.updated_at = context.now;
     Ok(())
-}
-
-/// Saves a locked row.
-pub fn save(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), Failure> {
-    if campaigns::save(tx, row)? {
-        Ok(())
-    } else {
-        Err(Failure::internal(format!("{} was changed by somebody who did not hold it", row.id)))
-    }
 }
 
 fn look_again(tx: &mut Tx<'_>, context: &Context, row: &CampaignRow) -> Result<(), Failure> {
@@ -378,7 +356,7 @@ fn owned(tx: &mut TenantTx, text: &str, field: &str) -> Result<String, Failure> 
         .with_meta(json!({"field": field}))
     };
     let OwnNumber::Owned(number) = own_number(tx, Some(text))? else { return Err(not_owned()) };
-    if numbers::hold(tx, std::slice::from_ref(&number))?.is_empty() {
+    if numbers::lock(tx, std::slice::from_ref(&number))?.is_empty() {
         return Err(not_owned());
     }
     Ok(number)

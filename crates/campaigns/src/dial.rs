@@ -11,7 +11,6 @@ use api::events::{self, calls::FailedCall};
 use app::calls::{self, Env, Order, Prepared, Refused, Source};
 use app::due_dials::{DialRound, DueDial, InFlight, Look, Round, SET_ASIDE};
 use app::{App, Failure};
-use domain::call::Status as CallStatus;
 use domain::campaign::row::{self, Due, Ending, Event, Retries, Row, Step, step};
 use domain::campaign::{HeldReason, RowFailure, RowState, Schedule, Status, Tally, Window};
 use domain::compliance::{Gate, SeriesDemand};
@@ -22,15 +21,16 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, MINUTE, Timestamp};
 use store::calls::{self as call_store, CallRow};
 use store::campaigns::CampaignRow;
-use store::campaigns::blocks::{self, Moves};
+use store::campaigns::blocks::Moves;
 use store::campaigns::due;
 use store::campaigns::list::EntryRow;
-use store::campaigns::progress::{self, Delta, ProgressRow};
+use store::campaigns::progress::{Delta, ProgressRow};
 use store::campaigns::runs::Work;
 use store::{TenantTx, Tx};
 
 use crate::callers::{Callers, Choice};
 use crate::retries;
+use crate::row_rules::{count_held, retries_of, rules, store_counts, with};
 use crate::run::{self, Stop};
 
 /// Rows in one round.
@@ -150,7 +150,7 @@ impl CampaignRound {
         let mut workspaces: Vec<Tenant> = campaigns.values().map(|row| row.workspace).collect();
         workspaces.sort_unstable();
         workspaces.dedup();
-        let free = store::turns::take(tx, &workspaces)?;
+        let free = store::dial_locks::try_lock(tx, &workspaces)?;
         campaigns.retain(|_, row| free.contains(&row.workspace));
         let held: Vec<Id<Campaign>> = ids.into_iter().filter(|id| campaigns.contains_key(id)).collect();
         let mut known: HashMap<Id<Campaign>, ProgressRow> =
@@ -502,73 +502,6 @@ impl Turn {
         self.count(&before, &next);
         Ok(due::save_row(tx, &with(row, &next), before.standing.state, &mut self.moves)?)
     }
-}
-
-/// How often a campaign retries; one that is over never does.
-pub(crate) fn retries_of(campaign: &CampaignRow) -> Retries {
-    if matches!(campaign.status, Status::Completed | Status::Archived) {
-        return Retries::NONE;
-    }
-    let settings = &campaign.settings;
-    Retries { count: settings.retry_count, cooldown_minutes: settings.cooldown_minutes }
-}
-
-/// The row in the form of the rules.
-pub(crate) fn rules(row: &EntryRow) -> Row {
-    Row {
-        standing: row.standing,
-        dial_status: row.dial_status.as_deref().and_then(CallStatus::parse),
-        held_reason: row.held_reason,
-        attempts: row.attempts,
-        refusals: row.refusals,
-        failure: row.failure,
-        last_attempt_at: row.last_attempt_at,
-        look_at: row.look_at,
-        erased: row.phone.is_none(),
-    }
-}
-
-/// The row after a decision.
-pub(crate) fn with(row: EntryRow, next: &Row) -> EntryRow {
-    EntryRow {
-        standing: next.standing,
-        dial_status: next.dial_status.map(|status| status.as_str().to_owned()),
-        held_reason: next.held_reason,
-        attempts: next.attempts,
-        refusals: next.refusals,
-        failure: next.failure,
-        last_attempt_at: next.last_attempt_at,
-        look_at: next.look_at,
-        ..row
-    }
-}
-
-/// The change of a decision to the counts of held rows.
-pub(crate) fn count_held(held: &mut HashMap<HeldReason, i64>, before: &Row, next: &Row) {
-    for (reason, by) in [(before.held_reason, -1), (next.held_reason, 1)] {
-        if let Some(reason) = reason {
-            *held.entry(reason).or_default() += by;
-        }
-    }
-}
-
-/// Stores the counters of rows and calls.
-pub(crate) fn store_counts(
-    tx: &mut TenantTx,
-    campaign: Id<Campaign>,
-    delta: &Delta,
-    (held, moves): (&HashMap<HeldReason, i64>, &Moves),
-) -> Result<(), Failure> {
-    // Every transaction takes its locks in the same order.
-    for reason in HeldReason::ALL {
-        if let Some(by) = held.get(reason).filter(|by| **by != 0) {
-            progress::count_held(tx, campaign, delta.list, *reason, *by)?;
-        }
-    }
-    if *delta != (Delta { list: delta.list, ..Delta::default() }) {
-        progress::count(tx, campaign, delta)?;
-    }
-    Ok(blocks::count(tx, campaign, delta.list, moves)?)
 }
 
 /// Ends a campaign's part of a round: its counters, its run, its end, and its next check. Returns whether another round

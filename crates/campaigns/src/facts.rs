@@ -18,7 +18,7 @@ use store::campaigns::progress::{Calls, Delta};
 use store::campaigns::{self, due, runs};
 use store::{TenantTx, Tx};
 
-use crate::dial::{count_held, retries_of, rules, store_counts, with};
+use crate::row_rules::{count_held, retries_of, rules, store_counts, with};
 
 /// Called for every fact that was applied to a call, in its transaction. A row gets the facts of its current call only.
 pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
@@ -49,7 +49,7 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
     due::save_row(tx, &row, before.standing.state, &mut moves)?;
     if tx.shared() {
         // Another fact of the call may follow in this transaction, and its board reads the row.
-        due::hold_row(tx, EntryRow { version: row.version + 1, ..row });
+        due::cache_row(tx, EntryRow { version: row.version + 1, ..row });
     }
     let rows = Tally::moved(before.standing, decided.next.standing);
     let delta = Delta { list, rows, calls, last_call_at: None };

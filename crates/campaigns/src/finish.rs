@@ -11,7 +11,7 @@ use store::Tx;
 use store::campaigns::{CampaignRow, progress};
 
 use crate::mail::{self, About};
-use crate::{campaign, retries};
+use crate::retries;
 
 /// Why a campaign is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(crate) fn complete(
     campaign.status = Status::Completed;
     campaign.completed_at = Some(context.now);
     campaign.updated_at = context.now;
-    campaign::save(tx, campaign)?;
+    crate::save(tx, campaign)?;
     campaign.version += 1;
     tell(tx, context, campaign, reason.as_str(), None)?;
     let about = match reason {
@@ -76,7 +76,7 @@ pub fn over(
     campaign.status = Status::Completed;
     campaign.completed_at = Some(context.now);
     campaign.updated_at = context.now;
-    campaign::save(tx, campaign)?;
+    crate::save(tx, campaign)?;
     campaign.version += 1;
     tell(tx, context, campaign, reason.map_or("requested", Reason::as_str), Some(stats))?;
     let about = match reason {

@@ -17,12 +17,12 @@ use domain::time::{HOUR, Timestamp};
 use serde_json::{Map, Value, json};
 use store::campaigns::list::{self as lists, EntryRow, FreshRow};
 use store::campaigns::progress::{self as counters, Delta};
-use store::campaigns::{self, CampaignRow, Page, Search, Wanted};
+use store::campaigns::{self, CampaignRow, Page, RowFilter, Search};
 use store::{DbError, TenantTx, Tx, contacts, do_not_call};
 
-use super::campaign::{retire, sends_messages};
+use super::campaign::retire;
 use super::filling::Filling;
-use super::{board, find, progress};
+use super::{board, find, progress, sends_messages};
 
 /// A person to add to a list.
 #[derive(Debug, Clone)]
@@ -421,10 +421,10 @@ pub async fn read(
     id: Id<Campaign>,
     query: Query,
 ) -> Result<CallingListPage, Failure> {
-    let wanted = match query.state.as_str() {
-        "all" => Wanted::All,
-        "dnc" => Wanted::DoNotCall,
-        word => RowState::parse(word).map(Wanted::In).ok_or_else(|| {
+    let filter = match query.state.as_str() {
+        "all" => RowFilter::All,
+        "dnc" => RowFilter::DoNotCall,
+        word => RowState::parse(word).map(RowFilter::In).ok_or_else(|| {
             Failure::internal(format!("{word} passed the check of the query and is no state"))
         })?,
     };
@@ -446,14 +446,14 @@ pub async fn read(
                 Some(text) => campaigns::count_found(&mut tx.of(tenant), id, list, text)?,
             };
             let dnc = campaigns::count_listed(&mut tx.of(tenant), id, list, search.as_ref())?;
-            let total = match wanted {
-                Wanted::All => found.total,
-                Wanted::In(state) => found.of(state),
-                Wanted::DoNotCall => dnc,
+            let total = match filter {
+                RowFilter::All => found.total,
+                RowFilter::In(state) => found.of(state),
+                RowFilter::DoNotCall => dnc,
             };
             let piece = |tx: &mut Tx<'_>, limit: i64, after: Option<&str>| {
                 let offset = after.and_then(|after| after.parse().ok()).unwrap_or(query.offset);
-                let page = Page { list, wanted, search: search.clone(), limit, offset };
+                let page = Page { list, filter, search: search.clone(), limit, offset };
                 let rows = if offset < total { campaigns::page(&mut tx.of(tenant), id, &page)? } else { Vec::new() };
                 let next = (rows.len() as i64 >= limit).then(|| (offset + limit).to_string());
                 Ok::<_, Failure>((views(&mut tx.of(tenant), id, rows)?, next))

@@ -144,7 +144,7 @@ pub async fn of_nudges(app: &App, caller: &Caller, body: NudgeBatchPreflight) ->
 
 fn look_at_campaign(tx: &mut TenantTx, env: &Env, id: Id<Campaign>) -> Result<Seen, Failure> {
     let row = find(tx, id)?;
-    crate::campaign::need_voice(&row)?;
+    crate::need_voice(&row)?;
     let known = progress(tx, id)?;
     let workspace = access::workspace(tx)?;
     let mut report = Report::default();

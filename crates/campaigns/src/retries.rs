@@ -18,8 +18,7 @@ use store::campaigns::progress::{self, Delta, ProgressRow};
 use store::campaigns::{CampaignRow, due};
 use store::{TenantTx, Tx};
 
-use crate::campaign;
-use crate::dial::{count_held, retries_of, rules, store_counts, with};
+use crate::row_rules::{count_held, retries_of, rules, store_counts, with};
 
 /// Positions of a list in one transaction.
 const PIECE: i64 = 1_000;
@@ -34,7 +33,7 @@ pub(crate) struct Counted {
 
 /// The retry settings of a campaign, which is locked, were changed, or it is over.
 pub(crate) fn changed(tx: &mut Tx<'_>, env: &Env, campaign: &CampaignRow) -> Result<(), Failure> {
-    if campaign.list == 0 || campaign::sends_messages(campaign) {
+    if campaign.list == 0 || crate::sends_messages(campaign) {
         return Ok(());
     }
     let known = ProgressRow {

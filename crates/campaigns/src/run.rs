@@ -284,7 +284,7 @@ pub async fn start(
             if access::workspace(tx)?.suspended {
                 return Err(Failure::plain(codes::WORKSPACE_SUSPENDED));
             }
-            crate::campaign::need_voice(&campaign)?;
+            crate::need_voice(&campaign)?;
             let not_active = match campaign.status {
                 Status::Active => None,
                 Status::Draft => Some("the campaign must be published before it can run"),

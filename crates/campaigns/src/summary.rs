@@ -8,8 +8,7 @@ use domain::tenant::Tenant;
 use domain::time::SECOND;
 use store::campaigns::progress::{self as counters, Calls};
 
-use super::campaign::need_voice;
-use super::{board, find, progress};
+use super::{board, find, need_voice, progress};
 
 /// `GET /v1/campaigns/{id}/summary`.
 pub async fn get(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignSummary, Failure> {

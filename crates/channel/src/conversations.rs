@@ -260,7 +260,7 @@ fn taker(
         return Ok(Taker::Nobody("outside_business_hours"));
     }
     let price = workspace.cost_per_chat;
-    if !wallet::hold(tx, price, 0)? {
+    if !wallet::reserve(tx, price, 0)? {
         return Ok(Taker::Nobody("insufficient_balance"));
     }
     Ok(Taker::Agent { price })

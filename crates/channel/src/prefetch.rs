@@ -42,7 +42,7 @@ pub(crate) fn people(
         return Ok(());
     }
     let (phones, users) = addresses(to);
-    let found = contacts::read_ahead_by_address(tx, Mode::Live, &phones, &users)?;
+    let found = contacts::prefetch_by_address(tx, Mode::Live, &phones, &users)?;
     standing(tx, context, number, &found, to)
 }
 
@@ -56,12 +56,12 @@ pub(crate) fn standing(
 ) -> Result<(), Failure> {
     let tenant = tx.tenant();
     let ids: Vec<Id<Contact>> = found.iter().map(|contact| contact.id).collect();
-    contact_policy::read_ahead(tx, context, found, to, |tx| {
-        let _ = channel_messages::hold_threads(&mut tx.of(tenant), &ids, &number.phone_number_id);
-        let _ = channel_conversations::read_ahead(&mut tx.of(tenant), number.id, &ids);
+    contact_policy::prefetch(tx, context, found, to, |tx| {
+        let _ = channel_messages::lock_threads(&mut tx.of(tenant), &ids, &number.phone_number_id);
+        let _ = channel_conversations::prefetch(&mut tx.of(tenant), number.id, &ids);
     })?;
-    channel_messages::hold_threads(tx, &ids, &number.phone_number_id)?;
-    Ok(channel_conversations::read_ahead(tx, number.id, &ids)?)
+    channel_messages::lock_threads(tx, &ids, &number.phone_number_id)?;
+    Ok(channel_conversations::prefetch(tx, number.id, &ids)?)
 }
 
 /// Prefetches for the checks of queued messages before they are sent. Messages whose thread another transaction holds are
@@ -80,22 +80,22 @@ pub(crate) fn turns(
         due.iter().filter_map(|row| row.template.as_ref()?.get("id")?.as_str()?.parse().ok()).collect();
     let contacts: Vec<_> = contacts.into_iter().collect();
     let threads: Vec<_> = threads.into_iter().collect();
-    tx.ahead(|tx| {
-        let _ = channel_messages::hold_free_threads(tx, &threads);
-        let _ = contacts::read_ahead(tx, &contacts);
+    tx.pipeline_reads(|tx| {
+        let _ = channel_messages::lock_free_threads(tx, &threads);
+        let _ = contacts::prefetch(tx, &contacts);
         for template in &templates {
-            let _ = channel_templates::read_ahead(tx, Some(*template), None);
+            let _ = channel_templates::prefetch(tx, Some(*template), None);
         }
     });
-    let free = channel_messages::hold_free_threads(tx, &threads)?;
-    let found = contacts::read_ahead(tx, &contacts)?;
+    let free = channel_messages::lock_free_threads(tx, &threads)?;
+    let found = contacts::prefetch(tx, &contacts)?;
     for template in &templates {
-        channel_templates::read_ahead(tx, Some(*template), None)?;
+        channel_templates::prefetch(tx, Some(*template), None)?;
     }
     let due: Vec<MessageRow> = due.into_iter().filter(|row| free.contains(&row.thread)).collect();
     let to: Vec<Recipient> =
         due.iter().filter_map(|row| Recipient::parse(&crate::people::address(row)?)).collect();
-    contact_policy::read_ahead(tx, context, &found, &to, |_| {})?;
+    contact_policy::prefetch(tx, context, &found, &to, |_| {})?;
     Ok(due)
 }
 
@@ -168,15 +168,15 @@ pub(crate) fn notifications<'a>(
         .collect();
     let (phones, users) = addresses(names.people.values().flatten());
     let read = |tx: &mut Tx<'_>| -> Result<_, DbError> {
-        let account = channel_accounts::read_ahead(&mut tx.of(tenant));
+        let account = channel_accounts::prefetch(&mut tx.of(tenant));
         let mut rows = Vec::new();
         for (number, ids) in &messages {
-            rows.extend(channel_messages::hold_each_at_provider(&mut tx.of(tenant), number, ids)?);
+            rows.extend(channel_messages::lock_each_at_provider(&mut tx.of(tenant), number, ids)?);
         }
-        let found = contacts::read_ahead_by_address(&mut tx.of(tenant), Mode::Live, &phones, &users)?;
+        let found = contacts::prefetch_by_address(&mut tx.of(tenant), Mode::Live, &phones, &users)?;
         account.map(|()| (rows, found))
     };
-    tx.ahead(|tx| {
+    tx.pipeline_reads(|tx| {
         let _ = read(tx);
     });
     let (mut rows, found) = read(tx)?;
@@ -184,7 +184,7 @@ pub(crate) fn notifications<'a>(
     let known: BTreeSet<&str> = rows.iter().filter_map(|row| row.provider_id.as_deref()).collect();
     let ours: Vec<Id<ChannelMessage>> =
         names.ours.iter().filter(|(id, _)| !known.contains(id.as_str())).map(|(_, ours)| *ours).collect();
-    rows.extend(channel_messages::hold_each(tx, &ours)?);
+    rows.extend(channel_messages::lock_each(tx, &ours)?);
     follow(tx, &rows)?;
     if found.is_empty() && names.people.is_empty() {
         return Ok(());
@@ -194,11 +194,11 @@ pub(crate) fn notifications<'a>(
     for (number, people) in &names.people {
         let Some(row) = channel_accounts::number_at_provider(tx, number)? else { continue };
         let read = |tx: &mut Tx<'_>| {
-            channel_messages::hold_threads(&mut tx.of(tenant), &ids, number)?;
-            channel_conversations::read_ahead(&mut tx.of(tenant), row.id, &ids)?;
-            channel_campaigns::read_ahead_written(&mut tx.of(tenant), &ids, since)
+            channel_messages::lock_threads(&mut tx.of(tenant), &ids, number)?;
+            channel_conversations::prefetch(&mut tx.of(tenant), row.id, &ids)?;
+            channel_campaigns::prefetch_written(&mut tx.of(tenant), &ids, since)
         };
-        contact_policy::read_ahead(tx, context, &found, people, |tx| drop(read(tx)))?;
+        contact_policy::prefetch(tx, context, &found, people, |tx| drop(read(tx)))?;
         read(tx)?;
     }
     Ok(())
@@ -213,27 +213,27 @@ fn follow(tx: &mut TenantTx, rows: &[MessageRow]) -> Result<(), Failure> {
     let campaigns: Vec<_> = campaigns.into_iter().collect();
     let written: Vec<Id<ChannelMessage>> =
         rows.iter().filter(|row| row.campaign.is_some()).map(|row| row.id).collect();
-    tx.ahead(|tx| {
-        let _ = channel_campaigns::hold_each(tx, &written);
-        let _ = contacts::read_ahead(tx, &people);
-        let _ = channel_campaigns::read_ahead(tx, &campaigns);
+    tx.pipeline_reads(|tx| {
+        let _ = channel_campaigns::lock_each(tx, &written);
+        let _ = contacts::prefetch(tx, &people);
+        let _ = channel_campaigns::prefetch(tx, &campaigns);
     });
-    let written = channel_campaigns::hold_each(tx, &written)?;
-    contacts::read_ahead(tx, &people)?;
-    channel_campaigns::read_ahead(tx, &campaigns)?;
+    let written = channel_campaigns::lock_each(tx, &written)?;
+    contacts::prefetch(tx, &people)?;
+    channel_campaigns::prefetch(tx, &campaigns)?;
     let list_rows: Vec<_> = written.iter().map(|person| person.list_row).collect();
-    lists::read_ahead(tx, &list_rows)?;
+    lists::prefetch(tx, &list_rows)?;
     let mut leaving: BTreeMap<&str, BTreeSet<Id<Contact>>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.campaign.is_some() && row.status == MessageStatus::Queued) {
         leaving.entry(&row.phone_number_id).or_default().insert(row.contact);
     }
     if !leaving.is_empty() {
-        channel_accounts::read_ahead(tx)?;
+        channel_accounts::prefetch(tx)?;
     }
     for (number, people) in leaving {
         let Some(row) = channel_accounts::number_at_provider(tx, number)? else { continue };
         let people: Vec<_> = people.into_iter().collect();
-        channel_conversations::read_ahead(tx, row.id, &people)?;
+        channel_conversations::prefetch(tx, row.id, &people)?;
     }
     Ok(())
 }
@@ -255,13 +255,13 @@ pub(crate) fn outcomes(tx: &mut TenantTx, sent: &[(&MessageRow, Option<&str>)]) 
     let given: Vec<(&str, Vec<String>)> =
         given.into_iter().map(|(number, ids)| (number, ids.into_iter().collect())).collect();
     let read = |tx: &mut Tx<'_>| -> Result<Vec<MessageRow>, DbError> {
-        let rows = channel_messages::hold_each(&mut tx.of(tenant), &messages);
+        let rows = channel_messages::lock_each(&mut tx.of(tenant), &messages);
         for (number, ids) in &given {
-            channel_messages::hold_each_at_provider(&mut tx.of(tenant), number, ids)?;
+            channel_messages::lock_each_at_provider(&mut tx.of(tenant), number, ids)?;
         }
         rows
     };
-    tx.ahead(|tx| {
+    tx.pipeline_reads(|tx| {
         let _ = read(tx);
     });
     let rows = read(tx)?;

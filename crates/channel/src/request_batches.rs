@@ -45,7 +45,7 @@ fn read_templates(tx: &mut TenantTx, named: &BTreeSet<Named>) -> Result<(), Fail
             Named::Id(id) => (Some(*id), None),
             Named::Name(name, language) => (None, Some((name.as_str(), language.as_str()))),
         };
-        channel_templates::read_ahead(tx, id, name)?;
+        channel_templates::prefetch(tx, id, name)?;
     }
     Ok(())
 }
@@ -72,17 +72,17 @@ fn take_all(app: &App, tx: &mut TenantTx, requests: &[Arc<Request>]) -> Result<V
     let to: Vec<Recipient> = requests.iter().map(|request| request.to.clone()).collect();
     let (phones, users) = prefetch::addresses(&to);
     let named: BTreeSet<Named> = requests.iter().filter_map(|request| Named::of(request)).collect();
-    tx.ahead(|tx| {
+    tx.pipeline_reads(|tx| {
         // Each reads by itself: one that finds nothing must not end the others.
         let _ = idempotency::used(tx, requests.iter().map(|request| &request.once));
-        let _ = channel_accounts::read_ahead(tx);
+        let _ = channel_accounts::prefetch(tx);
         let _ = read_templates(tx, &named);
-        let _ = contacts::read_ahead_by_address(tx, Mode::Live, &phones, &users);
+        let _ = contacts::prefetch_by_address(tx, Mode::Live, &phones, &users);
     });
     let mut keys = idempotency::used(tx, requests.iter().map(|request| &request.once))?;
-    channel_accounts::read_ahead(tx)?;
+    channel_accounts::prefetch(tx)?;
     read_templates(tx, &named)?;
-    let found = contacts::read_ahead_by_address(tx, Mode::Live, &phones, &users)?;
+    let found = contacts::prefetch_by_address(tx, Mode::Live, &phones, &users)?;
     let mut numbers: BTreeMap<String, Number> = BTreeMap::new();
     let mut senders = Vec::with_capacity(requests.len());
     for request in requests {

@@ -6,7 +6,7 @@ use api::channel_messages::{ChannelMessage as View, NewChannelMessage, NewIntera
 use api::channel_templates::TemplateUse;
 use api::error_codes as codes;
 use app::access::Caller;
-use app::idempotency::{Answer, Claim as Key, Once, Taken};
+use app::idempotency::{Answer, Claim as Key, Once, TakenKey};
 use app::limits::pages;
 use app::{App, Failure};
 use domain::channel::content::Misfit;
@@ -210,7 +210,7 @@ pub(crate) fn intended(
     now: Timestamp,
     once: &Once,
     placed: Placed,
-) -> Result<(Intent, Option<Taken>), Failure> {
+) -> Result<(Intent, Option<TakenKey>), Failure> {
     Ok(match placed {
         Placed::Refused(refusal) => (Intent::Refused(refusal.into()), None),
         Placed::Claimed(claim) => {

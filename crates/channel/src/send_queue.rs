@@ -179,13 +179,13 @@ fn claim_in(
     let context = app.context();
     let now = context.now;
     let Some(mut pace) = channel_messages::take_send_queue(tx, number, now)? else { return Ok(None) };
-    tx.ahead(|tx| {
+    tx.pipeline_reads(|tx| {
         let _ = access::workspace(tx);
-        let _ = channel_accounts::read_ahead(tx);
+        let _ = channel_accounts::prefetch(tx);
         let _ = channel_messages::due(tx, number, 0, now, most);
     });
     if tx.shared() {
-        channel_accounts::read_ahead(tx)?;
+        channel_accounts::prefetch(tx)?;
     }
     let mut due = channel_messages::due(tx, number, 0, now, most)?;
     let more = most - due.len() as i64;

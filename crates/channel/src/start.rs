@@ -427,7 +427,7 @@ fn begin(
     let ready = ready(tx, env, Mode::Live, wanted)?;
     let held = match ready.open {
         Some(chat) => {
-            channel_conversations::hold_thread(tx, chat)?;
+            channel_conversations::lock_thread(tx, chat)?;
             store_chats::get_for_update(tx, chat)?
                 .filter(|row| row.state != State::Ended && row.wish.is_none())
         }
@@ -473,7 +473,7 @@ fn begin(
                 ..conversations::carried(&fresh, &contact, &ready.number)
             };
             // Locks in the order of all chats: the chat, the wallet, the decision log.
-            if !wallet::hold(tx, ready.price, 0)? {
+            if !wallet::reserve(tx, ready.price, 0)? {
                 return Err(Failure::plain(codes::INSUFFICIENT_BALANCE));
             }
             conversations::insert(tx, env, &mut fresh, &carried, &contact)?;

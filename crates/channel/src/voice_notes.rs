@@ -108,7 +108,7 @@ pub(crate) fn notify(
     words: Option<&str>,
 ) -> Result<(), Failure> {
     let Some((chat, seq)) = channel_conversations::place_of(tx, message)? else { return Ok(()) };
-    channel_conversations::hold_thread(tx, chat)?;
+    channel_conversations::lock_thread(tx, chat)?;
     let Some(mut row) = store_chats::get_for_update(tx, chat)? else { return Ok(()) };
     let others = channel_conversations::fetches_other(tx, chat, message)?;
     let text = words.map(|words| format!("[voice note] {words}"));

@@ -105,7 +105,7 @@ pub async fn write(
         .tx(move |tx| {
             access::workspace(tx)?;
             // Before the chat: a message of the customer holds them in this order.
-            channel_conversations::hold_thread(tx, id)?;
+            channel_conversations::lock_thread(tx, id)?;
             let mut row = find(tx, id)?;
             match row.state {
                 State::Human => {}

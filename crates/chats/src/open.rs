@@ -67,7 +67,7 @@ fn begin(tx: &mut TenantTx, env: &Env, agent: Id<Agent>, id: Id<Chat>) -> Result
         return Err(Failure::plain(codes::AGENT_OFFLINE));
     }
     let price = workspace.cost_per_chat;
-    if !wallet::hold(tx, price, 0)? {
+    if !wallet::reserve(tx, price, 0)? {
         return Err(Failure::new(
             codes::INSUFFICIENT_BALANCE,
             "the wallet does not cover a chat, holds of live calls and chats included; ask the \
@@ -239,7 +239,7 @@ fn admit_again(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Fail
     };
     check_runs(&mut tx.of(tenant), env, &agent, &variables.unwrap_or_default())?;
     if row.price == 0 {
-        if !wallet::hold(&mut tx.of(tenant), workspace.cost_per_chat, 0)? {
+        if !wallet::reserve(&mut tx.of(tenant), workspace.cost_per_chat, 0)? {
             return Err(Failure::plain(codes::INSUFFICIENT_BALANCE));
         }
         row.price = workspace.cost_per_chat;

@@ -160,7 +160,7 @@ fn what_became(tx: &mut Tx<'_>, claim: &Claim) -> Result<ChatReply, Failure> {
 /// Stores the reply, the new state of the conversation and its events, if the try still holds the lease.
 fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> Result<ChatReply, Failure> {
     if claim.carried {
-        channel_conversations::hold_thread(&mut tx.of(claim.tenant), claim.chat)?;
+        channel_conversations::lock_thread(&mut tx.of(claim.tenant), claim.chat)?;
     }
     let row = chats::get_for_update(&mut tx.of(claim.tenant), claim.chat)?;
     let Some(mut row) = row.filter(|row| claim.holds(row)) else {

@@ -166,6 +166,7 @@ mod tests {
             author: None,
             agent_name: None,
             at: Timestamp(0),
+            language: None,
         }
     }
 

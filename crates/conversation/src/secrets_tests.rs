@@ -159,7 +159,8 @@ fn a_secret_is_for_tools_only() {
     let issues = |graph: &Value| -> Vec<String> {
         let flow = Flow::parse(graph).expect("a flow");
         let tools = std::collections::BTreeSet::from(["tool_1".to_owned()]);
-        let facts = CheckFacts { channel: Channel::Call, tool_ids: &tools, is_indian: is_plus_91 };
+        let facts =
+            CheckFacts { channel: Channel::Call, languages: &[], tool_ids: &tools, is_indian: is_plus_91 };
         let found = check(&flow, &facts).into_iter().filter(|issue| issue.code.contains("secret"));
         found.map(|issue| format!("{}@{}", issue.code, issue.node_id.unwrap_or_default())).collect()
     };

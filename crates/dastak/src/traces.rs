@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::trace::TraceContext;
 use prometheus_client::registry::Registry;
-use store::db::{Course, Watched, Watcher};
+use store::db::{TxReport, TxSpan, TxTracer};
 
 use crate::config::Config;
 use crate::runtime::traces::{Collector, Sending, Settings, Span, SpanKind, Traces, current};
@@ -39,7 +39,7 @@ pub fn start(
     };
     let traces = Traces::start(settings, Arc::new(Way(collector)), registry);
     let engine = if store.shared() { "postgresql" } else { "sqlite" };
-    store.watch(Arc::new(Transactions { traces: traces.clone(), engine }));
+    store.trace_with(Arc::new(Transactions { traces: traces.clone(), engine }));
     Ok(traces)
 }
 
@@ -49,8 +49,8 @@ struct Transactions {
     engine: &'static str,
 }
 
-impl Watcher for Transactions {
-    fn begin(&self) -> Option<Box<dyn Watched>> {
+impl TxTracer for Transactions {
+    fn begin(&self) -> Option<Box<dyn TxSpan>> {
         // What no span asks for, such as the rounds of jobs, would be traces of no interest.
         let parent = current()?;
         let mut span = self.traces.begin(SpanKind::Client, "transaction", Some(parent));
@@ -65,15 +65,15 @@ struct Transaction {
     context: TraceContext,
 }
 
-impl Watched for Transaction {
+impl TxSpan for Transaction {
     fn context(&self) -> TraceContext {
         self.context
     }
 
-    fn end(mut self: Box<Self>, course: Course) {
-        self.span.set("dastak.transaction.stored", course.stored);
-        self.span.set("dastak.transaction.runs", i64::from(course.runs));
-        let waited = i64::try_from(course.waited.as_micros()).unwrap_or(i64::MAX);
+    fn end(mut self: Box<Self>, report: TxReport) {
+        self.span.set("dastak.transaction.stored", report.stored);
+        self.span.set("dastak.transaction.runs", i64::from(report.runs));
+        let waited = i64::try_from(report.waited.as_micros()).unwrap_or(i64::MAX);
         self.span.set("dastak.transaction.waited_us", waited);
     }
 }

@@ -9,7 +9,9 @@
 //!
 //! Where a letter has two readings (a silent `e`, Bengali `ভ` for `b` and `v`), a word has the keys of both.
 
-use crate::text::{ANUSVARA, BENGALI, GURMUKHI, KANNADA, MALAYALAM, ODIA, Script, TAMIL, TELUGU, VIRAMA, Word, place};
+use crate::text::{
+    ANUSVARA, BENGALI, GURMUKHI, KANNADA, MALAYALAM, ODIA, Script, TAMIL, TELUGU, VIRAMA, Word, place,
+};
 
 /// How closely a key describes a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -535,7 +537,8 @@ mod tests {
         ] {
             assert!(vowels_meet(latin, tamil), "{latin} {tamil}: {:?} {:?}", all(latin), all(tamil));
         }
-        for (latin, tamil) in [("bill", "போன்"), ("loan", "பில்"), ("chennai", "கடை"), ("kadai", "வீடு")] {
+        for (latin, tamil) in [("bill", "போன்"), ("loan", "பில்"), ("chennai", "கடை"), ("kadai", "வீடு")]
+        {
             assert!(!vowels_meet(latin, tamil), "{latin} {tamil}");
         }
     }

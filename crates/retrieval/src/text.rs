@@ -87,7 +87,8 @@ pub fn words(text: &str) -> Vec<Word> {
 fn parts(segment: &str) -> impl Iterator<Item = &str> {
     let is_digit = |letter: char| letter.is_ascii_digit();
     let first_is_digit = segment.starts_with(is_digit);
-    let change = segment.find(|letter: char| is_digit(letter) != first_is_digit && letter != ',' && letter != '.');
+    let change =
+        segment.find(|letter: char| is_digit(letter) != first_is_digit && letter != ',' && letter != '.');
     let at = change.filter(|at| {
         let (one, other) = segment.split_at(*at);
         let (letters, digits) = if first_is_digit { (other, one) } else { (one, other) };
@@ -333,7 +334,10 @@ mod tests {
     fn words_are_found_in_every_script() {
         assert_eq!(spelled("मेरा पार्सल, कहाँ है?"), ["मेरा", "पार्सल", "कहां", "है"]);
         assert_eq!(spelled("எங்கள் கடை 9.30 மணிக்கு"), ["எங்கள்", "கடை", "9.30", "மணிக்கு"]);
-        assert_eq!(spelled("Pay ₹1,999 by UPI/NEFT (24x7)."), ["pay", "rupee", "1999", "by", "upi", "neft", "24x7"]);
+        assert_eq!(
+            spelled("Pay ₹1,999 by UPI/NEFT (24x7)."),
+            ["pay", "rupee", "1999", "by", "upi", "neft", "24x7"]
+        );
         assert_eq!(spelled(" … ₹ —"), Vec::<String>::new());
     }
 

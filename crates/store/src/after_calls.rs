@@ -1,6 +1,5 @@
-//! What calls owe after their end, and what comes of it in the call: a row for each step, worked when its
-//! time has come. Who takes a row counts its attempt and moves its time on by a lease; [`finish`] and
-//! [`put_off`] change it only for the holder of that attempt.
+//! The jobs of a call after its end (analysis, transcript, recording, pushes): one row for each step. Taking a row
+//! counts an attempt and leases it; [`finish`] and [`put_off`] change it only for the holder of that attempt.
 
 use const_format::formatcp;
 use domain::call::after::AfterCallStep;
@@ -10,7 +9,7 @@ use domain::time::Timestamp;
 
 use serde_json::Value as Json;
 
-use crate::calls::forget_found;
+use crate::calls::uncache_findings;
 use crate::db::row::row;
 use crate::db::{DbError, TenantTx, Tx, Value};
 use crate::params;
@@ -46,13 +45,13 @@ pub fn insert(tx: &mut Tx<'_>, row: &StepRow) -> Result<(), DbError> {
     tx.later(SQL, &row.values())
 }
 
-/// Across workspaces: steps that make recordings of files of this node.
+/// Across workspaces: steps that upload recordings of this node's files.
 pub fn recordings_of_node(tx: &mut Tx<'_>, node: &str) -> Result<Vec<StepRow>, DbError> {
     const SQL: &str = formatcp!("select {COLUMNS} from after_calls where node = ?1 and step = ?2");
     tx.all(SQL, params![node, AfterCallStep::Recording])
 }
 
-/// Says where the file of a step lies now.
+/// Updates the path of a step's file.
 pub fn move_file(tx: &mut Tx<'_>, row: &StepRow, file: &str) -> Result<(), DbError> {
     tx.later(
         "update after_calls set file = ?4 where workspace = ?1 and call = ?2 and step = ?3",
@@ -72,9 +71,8 @@ fn among(steps: &[AfterCallStep], params: &mut Vec<Value<'static>>) -> String {
     format!("and step in ({})", places.join(", "))
 }
 
-/// Across workspaces: takes up to `limit` due steps of these kinds that this node can do. Each counts an
-/// attempt and is due again at `lease`. Any node may take the steps of one that has not come for them since
-/// `orphaned`.
+/// Across workspaces: leases up to `limit` due steps of these kinds that this node can do, until `lease`. Each counts
+/// an attempt. Any node may take the steps of a node that has not polled since `orphaned`.
 pub fn take(
     tx: &mut Tx<'_>,
     node: &str,
@@ -119,7 +117,7 @@ pub fn next_due(
     Ok(tx.one(&sql, &params)?.flatten())
 }
 
-/// Deletes a step, if its holder still holds it. Returns whether it was deleted.
+/// Deletes a step if its lease is still held. Returns whether it was deleted.
 pub fn finish(tx: &mut TenantTx, row: &StepRow) -> Result<bool, DbError> {
     let gone = tx.exec(
         "delete from after_calls where workspace = ?1 and call = ?2 and step = ?3 and attempts = ?4",
@@ -128,7 +126,7 @@ pub fn finish(tx: &mut TenantTx, row: &StepRow) -> Result<bool, DbError> {
     Ok(gone > 0)
 }
 
-/// Makes a step due again at `next_at`, if its holder still holds it.
+/// Reschedules a step to `next_at` if its lease is still held.
 pub fn put_off(tx: &mut TenantTx, row: &StepRow, next_at: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update after_calls set next_at = ?5 where workspace = ?1 and call = ?2 and step = ?3 and attempts = ?4",
@@ -163,7 +161,7 @@ pub fn save_analysis(
     at: Timestamp,
     found: Option<(Option<&str>, &Json)>,
 ) -> Result<(), DbError> {
-    forget_found(tx, id);
+    uncache_findings(tx, id);
     if let Some((summary, extracted)) = found {
         tx.later(
             "update calls set summary = ?3, extracted = ?4 where workspace = ?1 and id = ?2",
@@ -176,8 +174,7 @@ pub fn save_analysis(
     )
 }
 
-/// Writes how far the transcript with times has got, if it is still being made. Returns whether it was
-/// written.
+/// Saves the status of the timed transcript while that is pending. Returns whether it was saved.
 pub fn save_full_transcript(
     tx: &mut TenantTx,
     id: Id<Call>,
@@ -191,7 +188,7 @@ pub fn save_full_transcript(
     Ok(saved > 0)
 }
 
-/// Names the recording that is kept of a call, or that none is any more.
+/// Sets or clears the recording of a call.
 pub fn set_recording(
     tx: &mut TenantTx,
     id: Id<Call>,

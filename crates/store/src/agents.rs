@@ -80,14 +80,14 @@ pub fn get(tx: &mut TenantTx, id: Id<Agent>) -> Result<Option<AgentRow>, DbError
     )
 }
 
-/// One agent, kept from changing until the transaction ends; others may read it so, too.
+/// One agent, with a shared lock (FOR SHARE).
 pub fn get_shared(tx: &mut TenantTx, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null /*pg for share*/"),
         params![id])
 }
 
-/// One agent, kept from changing until the transaction ends.
+/// One agent, locked until the transaction ends.
 pub fn get_for_update(tx: &mut TenantTx, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null /*pg for update*/"),
@@ -97,7 +97,7 @@ pub fn get_for_update(tx: &mut TenantTx, id: Id<Agent>) -> Result<Option<AgentRo
 row! {
     /// What a list of agents shows.
     #[derive(Debug, Clone)]
-    pub struct AgentLine {
+    pub struct AgentListing {
         id: Id<Agent>,
         name: String,
         /// Voice id, or empty for the default.
@@ -112,10 +112,10 @@ row! {
 }
 
 /// All agents of a workspace, newest first.
-pub fn list(tx: &mut TenantTx) -> Result<Vec<AgentLine>, DbError> {
+pub fn list(tx: &mut TenantTx) -> Result<Vec<AgentListing>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from agents where workspace = ?1 and deleted_at is null order by id desc",
-        AgentLine::COLUMNS
+        AgentListing::COLUMNS
     );
     tx.all(SQL, &[])
 }
@@ -213,7 +213,7 @@ pub fn set_needs(tx: &mut TenantTx, flow: &str, needs: &str) -> Result<(), DbErr
     tx.later("update flows set needs = ?3 where workspace = ?1 and id = ?2", params![flow, needs])
 }
 
-/// Drops a flow that is neither draft nor published any more; one that a chat still runs goes with its chat.
+/// Drops a flow that is neither draft nor published; a flow that a chat still uses is dropped with the chat.
 pub fn drop_flow(tx: &mut TenantTx, flow: &str) -> Result<(), DbError> {
     tx.later(
         formatcp!("delete from flows where workspace = ?1 and id = ?2 and {FLOW_IS_FREE}"),
@@ -270,7 +270,8 @@ pub fn publish_draft(
     Ok(changed > 0)
 }
 
-/// Replaces draft and published flow by one made from the agent's settings, and drops what they were.
+/// Replaces the draft and the published flow by one that is generated from the agent's settings, and drops the old
+/// ones.
 pub fn replace_flow(tx: &mut TenantTx, id: Id<Agent>, flow: &str) -> Result<(), DbError> {
     tx.exec(
         "update agents set draft_flow = ?3, published_flow = ?3, draft_version = draft_version + 1 \

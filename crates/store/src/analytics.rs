@@ -1,10 +1,9 @@
-//! Live calls packed by the hour, for figures over many of them (`domain::analytics`). Every change of a live
-//! call makes its hour stale in the same transaction; a packed body is kept only if nothing changed since it
-//! was read.
+//! Live calls packed by hour, for metrics over many of them (`domain::analytics`). A change of a live call marks its
+//! hour stale in the same transaction; a packed body is stored only if nothing changed since it was read.
 //!
-//! Changes are counted beside the hours. Calls of an hour end at the same moment, and a row that all of them count in is
-//! held by each until its commit; on PostgreSQL each transaction therefore counts in one of [`SHARDS`] rows, right before its
-//! commit.
+//! Changes are counted in rows of their own. Calls of one hour often end at the same time, and a single counter row
+//! would be locked by each until its commit; so on PostgreSQL each transaction increments one of [`SHARDS`] rows, right
+//! before its commit.
 
 use const_format::formatcp;
 use domain::analytics::{CallFact, Standing, hour_of, start_of};
@@ -35,7 +34,7 @@ row! {
     }
 }
 
-/// Makes the hour of a live call stale. `changed_at` is the latest moment known of the call.
+/// Marks the hour of a live call stale. `changed_at` is the latest timestamp of the call.
 pub(crate) fn touch(
     tx: &mut TenantTx,
     call: Id<Call>,
@@ -58,11 +57,11 @@ pub(crate) fn touch(
 /// The row in which this transaction counts: the same for all calls that it changes, so that each hour is one statement.
 fn shard(tx: &mut Tx<'_>, call: Id<Call>) -> i64 {
     const HELD: &str = "row of hours";
-    match tx.held::<i64>(HELD) {
+    match tx.cached_ref::<i64>(HELD) {
         Some(shard) => *shard,
         None => {
             let shard = (call.bits() % SHARDS) as i64;
-            tx.hold(HELD.to_owned(), shard);
+            tx.cache_row(HELD.to_owned(), shard);
             shard
         }
     }
@@ -111,7 +110,7 @@ pub fn facts(tx: &mut TenantTx, hour: i64) -> Result<Vec<CallFact>, DbError> {
 }
 
 row! {
-    /// What a call adds to figures.
+    /// The columns of a call that metrics use.
     struct FactRow {
         /// How far it has got.
         status: Status,
@@ -121,7 +120,7 @@ row! {
         ended_at: Option<Timestamp>,
         /// Answer to end, milliseconds.
         talk_ms: Option<i64>,
-        /// When somebody picked up.
+        /// When it was answered.
         answered_at: Option<Timestamp>,
         contact: Option<Id<Contact>>,
         agent: Option<String>,
@@ -131,7 +130,7 @@ row! {
         outcome: Option<String>,
         end_cause: Option<String>,
         language: Option<String>,
-        /// What analysis heard in it.
+        /// The sentiment that the analysis found.
         sentiment: Option<String>,
     }
 }
@@ -182,7 +181,7 @@ pub fn keep(tx: &mut Tx<'_>, row: HourRow, body: &[u8]) -> Result<bool, DbError>
     if changes != row.changes || built.unwrap_or(0) != row.built {
         return Ok(false);
     }
-    // Only the rows that were seen: a call may count in another one at this moment.
+    // Only the counter rows that were read: a call may increment another one concurrently.
     let mut values = params![row.workspace, row.hour].to_vec();
     let shards = any_of(&mut values, seen.into_iter().map(|(shard, _)| shard.into()));
     tx.later(
@@ -223,7 +222,7 @@ mod tests {
     use super::*;
     use crate::db::{Settings, Store};
 
-    /// What was read before an hour was packed by somebody else is not kept, even when as many changes came since.
+    /// A body that was read before another node packed the hour is not stored, even after as many changes since.
     #[test]
     fn a_body_is_kept_only_if_nothing_changed_since_it_was_read() {
         let file = std::env::temp_dir().join(format!("dastak-hours-{}.db", std::process::id()));

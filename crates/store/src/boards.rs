@@ -1,5 +1,4 @@
-//! Outcome boards: their columns with counters, their cards, and what their columns still have to do with
-//! cards that came into them.
+//! Outcome boards: their columns with counters, their cards, and the pending actions of columns on their cards.
 
 mod actions;
 
@@ -18,7 +17,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use crate::campaigns::due::held_row;
+use crate::campaigns::due::cached_row;
 use crate::db::row::{row, update};
 use crate::db::{Counter, DbError, Fold, Must, TenantTx, Tx, Value};
 use crate::params;
@@ -102,8 +101,8 @@ pub fn get(tx: &mut TenantTx, id: Id<Board>) -> Result<Option<WholeBoard>, DbErr
     Ok(WholeBoard::of(tx.all(SQL, params![id])?))
 }
 
-/// Holds a board against other changes of its columns until the transaction ends. Returns whether it exists.
-pub fn hold(tx: &mut TenantTx, id: Id<Board>) -> Result<bool, DbError> {
+/// Locks a board, and thereby its columns, until the transaction ends. Returns whether it exists.
+pub fn lock(tx: &mut TenantTx, id: Id<Board>) -> Result<bool, DbError> {
     tx.exists("select 1 from boards where workspace = ?1 and id = ?2 /*pg for update*/", params![id])
 }
 
@@ -133,7 +132,7 @@ pub fn workflow_of_agent(tx: &mut TenantTx, id: Id<Agent>) -> Result<Option<Stri
     )
 }
 
-/// Whether an agent shows a board: it answers chats or calls, or one of its nudges has made a board.
+/// Whether an agent has a board: it answers chats or calls, or one of its nudges has created a board.
 pub fn agent_shows_board(tx: &mut TenantTx, id: Id<Agent>) -> Result<bool, DbError> {
     let found: Option<i64> = tx.one(
         "select 1 from agents a where a.workspace = ?1 and a.id = ?2 and a.deleted_at is null and (a.channel = 'chat' or a.direction = 'inbound' \
@@ -163,7 +162,7 @@ pub fn add_column(tx: &mut TenantTx, row: &ColumnRow) -> Result<(), DbError> {
     tx.later(ColumnRow::INSERT, &row.values())
 }
 
-/// Moves every card of a column into another one, which counts them from then on. The caller holds the board.
+/// Moves every card of a column into another one and updates the counters. The caller has locked the board.
 pub fn empty_column(
     tx: &mut TenantTx,
     board: Id<Board>,
@@ -218,15 +217,15 @@ row! {
         board: Id<Board>,
         contact: Id<Contact>,
         column: Id<BoardColumn> as "column_id",
-        /// Whether a person has to look at it.
+        /// Whether a person has to review it.
         status: CardStatus,
         /// How sure its place or the suggestion is, in thousandths.
         confidence: Option<i64>,
         /// Where the model would move it.
         suggested: Option<Id<BoardColumn>>,
-        /// Why it wants attention.
+        /// Why it needs attention.
         attention: Option<Attention>,
-        /// When it came into its column.
+        /// When it entered its column.
         entered_at: Timestamp,
         /// The name on the calling list.
         name: Option<String>,
@@ -240,7 +239,7 @@ row! {
         sorted_at: Option<Timestamp>,
         /// When it was last moved by hand.
         moved_at: Option<Timestamp>,
-        /// The move that brought it into its column.
+        /// The move by which it entered its column.
         last_move: Option<Id<BoardMove>>,
         created_at: Timestamp,
         /// Grows with every save.
@@ -273,7 +272,7 @@ pub fn shown(
     tx.one(SQL, params![board, id])
 }
 
-/// Cards of a board, of one column or of all, newest arrivals first, after the one that came at `before`.
+/// Cards of a board, of one column or of all, the last that entered first, after the one that entered at `before`.
 pub fn cards(
     tx: &mut TenantTx,
     board: Id<Board>,
@@ -333,15 +332,15 @@ pub fn card_on(tx: &mut TenantTx, owner: &str, contact: Id<Contact>) -> Result<O
     tx.one(SQL, params![owner, contact])
 }
 
-/// A column was deleted at this very moment: the transaction runs again and sees it.
+/// A column was deleted concurrently: the transaction is retried and sees that.
 fn moved_away() -> DbError {
     DbError::Retry("a column of a board was deleted a moment ago".into())
 }
 
 row! {
-    /// What a person needs to come onto a board.
+    /// What adding a person's card to a board needs.
     #[derive(Debug, Clone)]
-    pub struct Entrance {
+    pub struct BoardEntry {
         board: Id<Board> as "b.id",
         /// The column in which cards begin.
         column: Id<BoardColumn> as "c.id",
@@ -354,40 +353,39 @@ row! {
     }
 }
 
-/// What the person of a call needs to come onto the board of `owner`; `None` when there is no board yet, or no
-/// such contact. On PostgreSQL an erasure of the contact waits until the transaction ends.
-pub fn entrance(
+/// Reads what adding the person of a call to the board of `owner` needs; `None` without a board or such a contact. On
+/// PostgreSQL an erasure of the contact waits until the transaction ends.
+pub fn board_entry(
     tx: &mut TenantTx,
     owner: &str,
     contact: Id<Contact>,
     call: Id<Call>,
-) -> Result<Option<Entrance>, DbError> {
+) -> Result<Option<BoardEntry>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from boards b join board_columns c on c.board = b.id and c.kind = 'new' \
          join contacts t on t.workspace = b.workspace and t.id = ?3 \
          left join board_cards k on k.board = b.id and k.contact = t.id \
          left join campaign_rows r on r.workspace = b.workspace and r.call = ?4 \
          where b.workspace = ?1 and b.owner = ?2 /*pg for share of t*/",
-        Entrance::COLUMNS
+        BoardEntry::COLUMNS
     );
     tx.one(SQL, params![owner, contact, call])
 }
 
-/// What the person of a row of a calling list, or of none, needs to come onto the board of `owner`; otherwise as
-/// [`entrance`].
-pub fn entrance_of_row(
+/// Like [`board_entry`] for the person of a row of a calling list, or of none.
+pub fn board_entry_of_row(
     tx: &mut TenantTx,
     owner: &str,
     contact: Id<Contact>,
     list_row: Option<Id<ListRow>>,
-) -> Result<Option<Entrance>, DbError> {
+) -> Result<Option<BoardEntry>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from boards b join board_columns c on c.board = b.id and c.kind = 'new' \
          join contacts t on t.workspace = b.workspace and t.id = ?3 \
          left join board_cards k on k.board = b.id and k.contact = t.id \
          left join campaign_rows r on r.workspace = b.workspace and r.id = ?4 \
          where b.workspace = ?1 and b.owner = ?2 /*pg for share of t*/",
-        Entrance::COLUMNS
+        BoardEntry::COLUMNS
     );
     tx.one(SQL, params![owner, contact, list_row])
 }
@@ -395,7 +393,7 @@ pub fn entrance_of_row(
 row! {
     /// The row of a campaign's list whose message a conversation answers.
     #[derive(Debug, Clone)]
-    pub struct RowOfChat {
+    pub struct ListRowOfChat {
         campaign: Id<Campaign> as "r.campaign",
         list_row: Id<ListRow> as "r.id",
         variables: Map<String, Json> as "r.variables",
@@ -404,17 +402,17 @@ row! {
 }
 
 /// The row of a campaign's list whose message a conversation answers.
-pub fn row_of_chat(tx: &mut TenantTx, chat: Id<Chat>) -> Result<Option<RowOfChat>, DbError> {
+pub fn row_of_chat(tx: &mut TenantTx, chat: Id<Chat>) -> Result<Option<ListRowOfChat>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from channel_chats c join campaign_rows r on r.workspace = c.workspace and r.id = c.list_row \
          where c.workspace = ?1 and c.chat = ?2",
-        RowOfChat::COLUMNS
+        ListRowOfChat::COLUMNS
     );
     tx.one(SQL, params![chat])
 }
 
-/// Adds the card of a person who has none on this board, as this transaction has seen. If there is one after all, the
-/// transaction runs again on a shared store.
+/// Adds the card of a person whom this transaction has seen without one on this board. If a concurrent one added it,
+/// the transaction is retried on PostgreSQL.
 pub fn insert_card(tx: &mut Tx<'_>, row: &CardRow) -> Result<(), DbError> {
     const SQL: &str = formatcp!("{} on conflict (board, contact) do nothing", CardRow::INSERT);
     let otherwise = DbError::Retry("a person has just come onto a board".into());
@@ -439,8 +437,8 @@ fn count(
     )
 }
 
-/// Writes a card that the caller holds, and the counters of the columns that it leaves and enters.
-/// `before` is where it was, and whether its person had answered.
+/// Saves a card that the caller has locked, and updates the counters of the columns that it leaves and enters. `before`
+/// is its old column, and whether its person had answered.
 pub fn save_card(tx: &mut Tx<'_>, row: &CardRow, before: (Id<BoardColumn>, bool)) -> Result<(), DbError> {
     let (sql, values) = update!(
         "board_cards" set {
@@ -479,36 +477,36 @@ pub fn save_card(tx: &mut Tx<'_>, row: &CardRow, before: (Id<BoardColumn>, bool)
 }
 
 row! {
-    /// What the calling list knows of a call.
+    /// The columns of the list row of a call.
     #[derive(Debug, Clone)]
-    pub struct RowOfCall {
+    pub struct ListRowOfCall {
         /// The name on the list.
         name: Option<String> as "r.name",
         state: RowState as "r.state",
-        /// When it is looked at again.
+        /// When it is due again.
         look_at: Option<Timestamp> as "r.look_at",
         /// How many automations put it there.
         depth: Option<i64> as "o.depth",
     }
 }
 
-impl RowOfCall {
-    /// Whether nobody will dial it again.
+impl ListRowOfCall {
+    /// Whether it is never dialled again.
     pub fn exhausted(&self) -> bool {
         self.state == RowState::Unreached && self.look_at.is_none()
     }
 }
 
 /// The row of the calling list that a call was dialled for.
-pub fn row_of_call(tx: &mut TenantTx, call: Id<Call>) -> Result<Option<RowOfCall>, DbError> {
+pub fn row_of_call(tx: &mut TenantTx, call: Id<Call>) -> Result<Option<ListRowOfCall>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from campaign_rows r left join board_origins o on o.list_row = r.id where r.workspace = ?1 and r.call = ?2",
-        RowOfCall::COLUMNS
+        ListRowOfCall::COLUMNS
     );
-    let known = held_row(tx, call).map(|row| (row.name.clone(), row.standing.state, row.look_at));
+    let known = cached_row(tx, call).map(|row| (row.name.clone(), row.standing.state, row.look_at));
     match known {
         Some((name, state, look_at)) => {
-            Ok(Some(RowOfCall { name, state, look_at, depth: depth_of_row(tx, call)? }))
+            Ok(Some(ListRowOfCall { name, state, look_at, depth: depth_of_row(tx, call)? }))
         }
         None => tx.one(SQL, params![call]),
     }
@@ -528,7 +526,7 @@ pub fn add_origin(tx: &mut TenantTx, list_row: Id<ListRow>, depth: i64) -> Resul
     )
 }
 
-/// Whether the service made a nudge by itself: only automations of boards do.
+/// Whether a nudge was created by the service: only by automations of boards.
 pub fn is_own_nudge(tx: &mut TenantTx, nudge: Id<Nudge>) -> Result<bool, DbError> {
     let sql = "select id from nudges where workspace = ?1 and id = ?2 and api_key = ''";
     Ok(tx.one::<Id<Nudge>>(sql, params![nudge])?.is_some())
@@ -549,7 +547,7 @@ pub struct Funnel {
     pub win_label: String,
 }
 
-/// The figures of a campaign's board; before its first call, zeros.
+/// The metrics of a campaign's board; zeros before its first call.
 pub fn funnel(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Funnel, DbError> {
     let rows: Vec<(ColumnType, String, i64, i64)> = tx.all(
         "select c.kind, c.name, c.cards, c.reached from boards b join board_columns c on c.board = b.id \
@@ -576,9 +574,9 @@ pub fn funnel(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Funnel, DbErr
 }
 
 row! {
-    /// Where a person is on a board.
+    /// The column of a contact's card.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct PlaceOfContact {
+    pub struct ContactColumn {
         contact: Id<Contact> as "k.contact",
         column: Id<BoardColumn> as "c.id",
         key: String as "c.slug",
@@ -586,12 +584,12 @@ row! {
     }
 }
 
-/// Where these people are on a campaign's board; those without a card are left out.
+/// The columns of these contacts' cards on a campaign's board; contacts without a card are omitted.
 pub fn columns_of(
     tx: &mut TenantTx,
     campaign: Id<Campaign>,
     contacts: &[Id<Contact>],
-) -> Result<Vec<PlaceOfContact>, DbError> {
+) -> Result<Vec<ContactColumn>, DbError> {
     if contacts.is_empty() {
         return Ok(Vec::new());
     }
@@ -600,7 +598,7 @@ pub fn columns_of(
     let sql = format!(
         "select {} from boards b join board_cards k on k.board = b.id join board_columns c on c.id = k.column_id \
          where b.workspace = ?1 and b.owner = ?2 and k.contact in {list}",
-        PlaceOfContact::COLUMNS
+        ContactColumn::COLUMNS
     );
     tx.all(&sql, &values)
 }
@@ -631,8 +629,8 @@ pub fn ownerless(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<(Tenant, Id<Board>)>
     )
 }
 
-/// Drops up to `limit` cards of a board whose owner is gone, and with the last of them the board. Returns
-/// whether cards are left.
+/// Deletes up to `limit` cards of a board whose owner is deleted, and the board with the last of them. Returns whether
+/// cards are left.
 pub fn dissolve(tx: &mut TenantTx, board: Id<Board>, limit: i64) -> Result<bool, DbError> {
     let dropped = tx.exec(
         "delete from board_cards where workspace = ?1 and id in (select id from board_cards where workspace = ?1 and board = ?2 limit ?3)",
@@ -651,7 +649,7 @@ pub fn dissolve(tx: &mut TenantTx, board: Id<Board>, limit: i64) -> Result<bool,
     Ok(false)
 }
 
-/// Across workspaces: forgets up to `limit` rows of calling lists that are gone. Returns how many.
+/// Across workspaces: deletes the origins of up to `limit` rows of deleted calling lists. Returns how many.
 pub fn forget_origins(tx: &mut Tx<'_>, limit: i64) -> Result<u64, DbError> {
     tx.exec(
         "delete from board_origins where list_row in (select o.list_row from board_origins o where not exists \

@@ -1,4 +1,4 @@
-//! The second legs of calls, and the minutes that calls and legs hold of the wallet.
+//! The second legs of calls, and the reservations of calls and legs on the wallet.
 
 use const_format::formatcp;
 use domain::ids::{Call, Id};
@@ -24,7 +24,7 @@ row! {
         to_hash: String,
         /// When it was decided.
         started_at: Timestamp,
-        /// When somebody picked up.
+        /// When it was answered.
         answered_at: Option<Timestamp>,
         ended_at: Option<Timestamp>,
         /// The gate that refused it.
@@ -34,9 +34,9 @@ row! {
         answer: Option<i64>,
         /// Minor units of a started minute.
         price: i64,
-        /// Minutes that it holds while it is on its line.
+        /// Minutes that are reserved while it is on its line.
         minutes: i64,
-        /// When the hold has to grow.
+        /// When the reservation must grow.
         grow_at: Option<Timestamp>,
         /// Whether it occupies a line.
         line: bool = |line| { line: Option<i64> = line.then_some(1) } => line.is_some(),
@@ -46,13 +46,13 @@ row! {
 const COLUMNS: &str = LegRow::COLUMNS;
 
 impl LegRow {
-    /// What it holds of the wallet.
+    /// The amount that it reserves of the wallet.
     pub fn held(&self) -> i64 {
         if self.line { self.price.saturating_mul(self.minutes) } else { 0 }
     }
 }
 
-/// Adds a leg, and counts it with its call, which the caller holds.
+/// Adds a leg and counts it in its call, which the caller has locked.
 pub fn insert(tx: &mut Tx<'_>, leg: &LegRow) -> Result<(), DbError> {
     tx.later(LegRow::INSERT, &leg.values())?;
     tx.later(
@@ -111,17 +111,17 @@ row! {
         leg: i64,
         /// Minor units of a started minute.
         price: i64,
-        /// When somebody picked up.
+        /// When it was answered.
         answered_at: Timestamp,
-        /// Minutes that are held.
+        /// Reserved minutes.
         minutes: i64,
-        /// When the hold has to grow.
+        /// When the reservation must grow.
         grow_at: Timestamp,
     }
 }
 
-/// Across workspaces: calls, then legs, whose hold has to grow by `until`, at most `limit` of each, the most
-/// urgent first; locked against other nodes.
+/// Across workspaces: calls, then legs, whose reservation must grow by `until`, at most `limit` of each, the most
+/// urgent first; locked.
 pub fn to_grow(tx: &mut Tx<'_>, until: Timestamp, limit: i64) -> Result<Vec<Growing>, DbError> {
     // In the order of the fields.
     let mut due: Vec<Growing> = tx.all(
@@ -140,7 +140,7 @@ pub fn to_grow(tx: &mut Tx<'_>, until: Timestamp, limit: i64) -> Result<Vec<Grow
     Ok(due)
 }
 
-/// Across workspaces: when the next hold has to grow.
+/// Across workspaces: when the next reservation must grow.
 pub fn next_growth(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     let calls = tx
         .one::<Option<Timestamp>>("select min(grow_at) from calls where grow_at is not null", &[])?
@@ -151,7 +151,7 @@ pub fn next_growth(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(calls.into_iter().chain(legs).min())
 }
 
-/// Writes how many minutes are held now and when the next one must be; `None` stops the growth.
+/// Sets the reserved minutes and when they must grow next; `None`: never.
 pub fn set_growth(
     tx: &mut Tx<'_>,
     of: &Growing,

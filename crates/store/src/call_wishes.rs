@@ -1,4 +1,4 @@
-//! Requests to end live calls, and why: they are kept until the call is over.
+//! Hang-up requests of live calls and their reasons, kept until the call is over.
 
 use const_format::formatcp;
 use domain::call::Wish;
@@ -11,9 +11,9 @@ use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
 row! {
-    /// What is wanted of a call.
-    pub(crate) struct Asked {
-        /// What; a wish from before there were words for it is a hang-up.
+    /// The hang-up request of a call.
+    pub(crate) struct RequestedHangup {
+        /// The reason; a request from before there were reasons is a hang-up.
         wish: Option<Wish> = |_| {
         hang_up_at: Option<Timestamp>,
         wish: Option<Wish>,
@@ -21,18 +21,18 @@ row! {
     }
 }
 
-/// Across workspaces: calls on real lines that are to be ended and that a carrier has accepted. The node that
-/// holds a call ends it.
+/// Across workspaces: hang-up requests of calls on real lines that a carrier has accepted. The node that owns a call
+/// carries it out.
 pub fn wishes(tx: &mut Tx<'_>) -> Result<Vec<(Id<Call>, Wish)>, DbError> {
     const SQL: &str = formatcp!(
         "select id, {} from calls where hang_up_at is not null and phase is null and network is null and status <> 'queued'",
-        Asked::COLUMNS
+        RequestedHangup::COLUMNS
     );
-    let found: Vec<(Id<Call>, Asked)> = tx.all(SQL, &[])?;
-    Ok(found.into_iter().filter_map(|(id, asked)| Some((id, asked.wish?))).collect())
+    let found: Vec<(Id<Call>, RequestedHangup)> = tx.all(SQL, &[])?;
+    Ok(found.into_iter().filter_map(|(id, request)| Some((id, request.wish?))).collect())
 }
 
-/// Asks for the end of one live call, unless its end has been asked for already. Its hold grows no more.
+/// Requests a hang-up of one live call, unless there is a request. Its reservation no longer grows.
 pub fn want_end(tx: &mut TenantTx, id: Id<Call>, wish: Wish, now: Timestamp) -> Result<(), DbError> {
     debug_assert!(wish.takes_leave(), "a wish that may replace another is written by `save`");
     tx.later(
@@ -46,7 +46,7 @@ pub fn want_end(tx: &mut TenantTx, id: Id<Call>, wish: Wish, now: Timestamp) -> 
     )
 }
 
-/// Asks for the end of all live calls of a workspace, in both modes. Simulated calls are due at once.
+/// Requests a hang-up of all live calls of a workspace, in both modes. Simulated calls are due at once.
 pub fn want_all_ended(tx: &mut TenantTx, wish: Wish, now: Timestamp) -> Result<u64, DbError> {
     tx.exec(
         "update calls set hang_up_at = ?2, wish = ?3, version = version + 1, \

@@ -12,7 +12,7 @@ use domain::trace::TraceContext;
 use serde_json::{Map, Value as Json};
 
 use crate::analytics;
-use crate::call_wishes::Asked;
+use crate::call_wishes::RequestedHangup;
 use crate::db::row::{row, update};
 use crate::db::{DbError, ROWS, TenantTx, Tx, Value};
 use crate::params;
@@ -21,7 +21,7 @@ row! {
     /// A call as stored, without what was said.
     #[derive(Debug, Clone)]
     pub struct CallRow in "calls" {
-        /// Its id; its moment is `started_at`.
+        /// Its id, whose timestamp is `started_at`.
         id: Id<Call>,
         workspace: Tenant,
         /// The mode it belongs to.
@@ -60,16 +60,16 @@ row! {
         /// The carrier's id of it.
         provider_call: Option<String>,
         started_at: Timestamp,
-        /// When the carrier was asked to dial it, which a slow store makes later than `started_at`; at most
-        /// [`LATEST_DIAL`] later. `None` while it is not known.
+        /// When the carrier was told to dial it: at most [`LATEST_DIAL`] after `started_at`, if the store is slow.
+        /// `None` while unknown.
         dialled_at: Option<Timestamp>,
         /// The gate that refused it.
         block_reason: Option<String>,
-        /// When a hang-up was asked for.
+        /// When a hang-up was requested.
         hang_up_at: Option<Timestamp>,
         /// The language of the agent at placement; the one that was spoken last when something was said.
         language: Option<String>,
-        /// What analysis heard in it.
+        /// The sentiment that the analysis found.
         sentiment: Option<String>,
         /// Minor units of a started minute.
         price: i64,
@@ -81,14 +81,14 @@ row! {
         network: Option<Network>,
         /// Its next step there.
         script_step: i64,
-        /// When to look at it again.
+        /// When its next step is due.
         next_step_at: Option<Timestamp>,
         /// Idempotency key and holder of the request that placed it and has no answer yet.
         once: Option<(String, String)> = |once| {
             once_key: Option<String> = once.as_ref().map(|(key, _)| key.as_str()),
             once_holder: Option<String> = once.as_ref().map(|(_, holder)| holder.as_str()),
         } => once_key.zip(once_holder),
-        /// What keeps it on its line. A call is inserted with the defaults.
+        /// Its reservation and hang-up request. A call is inserted with the defaults.
         upkeep: Upkeep = |_| {
             minutes: i64,
             grow_at: Option<Timestamp>,
@@ -99,7 +99,7 @@ row! {
         version: i64,
         /// The trace of what placed it.
         trace: Option<TraceContext>,
-        /// The carrier that it came in on, or that its own number goes out on; `None` for the first one.
+        /// The carrier of an incoming call, or of its own number; `None` for the first one.
         carrier: Option<String>,
         /// Who picked up an outgoing call; `None` while it is not known.
         answered_by: Option<AnsweredBy>,
@@ -109,24 +109,24 @@ row! {
 
 const COLUMNS: &str = CallRow::COLUMNS;
 
-/// How long after it was decided on a dial may go out, at most.
+/// Longest time from the decision to the dial.
 pub const LATEST_DIAL: i64 = 15 * SECOND;
 
-/// The moment from which a cap counts a call: that of its dial, or the last at which it can have been dialled.
+/// The timestamp from which a cap counts a call: that of its dial, or the latest possible one.
 const DIALLED: &str = formatcp!("coalesce(dialled_at, started_at + {LATEST_DIAL})");
-/// The same of a second leg, of which only the decision is known.
+/// The same for a second leg, which has only the timestamp of its decision.
 const LEG_DIALLED: &str = formatcp!("started_at + {LATEST_DIAL}");
 
-/// What keeps a call on its line: the money that it holds, and that its end was not asked for.
+/// The reservation of a call on the wallet, and its hang-up request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Upkeep {
-    /// Minutes that it holds of the wallet while it is on its line, at its price.
+    /// Minutes that are reserved of the wallet, at its price, while it is on its line.
     pub minutes: i64,
-    /// When that has to grow.
+    /// When that must grow.
     pub grow_at: Option<Timestamp>,
-    /// Second legs that were ever decided on; written by [`crate::call_legs`] only.
+    /// Second legs that were ever started; written by [`crate::call_legs`] only.
     pub legs: i64,
-    /// Why its end was asked for; with `hang_up_at`.
+    /// Why a hang-up was requested; with `hang_up_at`.
     pub wish: Option<Wish>,
 }
 
@@ -147,7 +147,7 @@ row! {
         summary: Option<String>,
         /// List of `{provider, status, error, createdAt}`, newest first.
         connector_pushes: Option<Json>,
-        /// The recording, once it is kept.
+        /// The recording, once it is stored.
         recording: Option<Id<Recording>>,
         /// List of [`domain::call::TimedTurn`].
         turns: Option<Json>,
@@ -168,12 +168,12 @@ row! {
 }
 
 impl CallRow {
-    /// What it holds of the wallet, without its second legs.
+    /// The amount that it reserves of the wallet, without its second legs.
     pub fn held(&self) -> i64 {
         if self.line { self.price.saturating_mul(self.upkeep.minutes) } else { 0 }
     }
 
-    /// What is wanted of it, if anything.
+    /// Its hang-up request, if there is one.
     pub fn wish(&self) -> Option<Wish> {
         self.hang_up_at.map(|_| self.upkeep.wish.unwrap_or(Wish::HangUp))
     }
@@ -192,8 +192,8 @@ pub fn insert<C: Borrow<CallRow>>(tx: &mut Tx<'_>, rows: &[C]) -> Result<(), DbE
     tx.insert_all(CallRow::INTO, rows.iter().map(Borrow::borrow).map(|row| row.values(row.phase())))
 }
 
-/// Marks the figures of the hour in which this call began as changed. Only live calls are counted. [`save`]
-/// does so by itself; after [`insert`] it is done once for all calls of an hour.
+/// Marks the metrics of the hour in which this call began as stale. Only live calls count. [`save`] does so by itself;
+/// after [`insert`] once for all calls of an hour.
 pub fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
     if row.mode == Mode::Test {
         return Ok(());
@@ -202,9 +202,9 @@ pub fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
     analytics::touch(&mut tx.of(row.workspace), row.id, row.started_at, latest)
 }
 
-/// What a conversation leaves behind when it ends.
+/// The results of a conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
+pub struct ConversationRecord {
     /// List of `{role, text}`.
     pub transcript: Json,
     pub extracted: Json,
@@ -214,21 +214,26 @@ pub struct Said {
     pub latency: Option<Json>,
     /// `pending` if it is to be analysed.
     pub analysis: Option<&'static str>,
-    /// `pending` if the transcript with times is to be made.
+    /// `pending` if the timed transcript is to be made.
     pub full_status: Option<&'static str>,
     /// Whether the disclosure was said: `{result, language, withinSeconds, pack}`.
     pub disclosure: Option<Json>,
 }
 
-/// Writes what changes in the life of a call that the caller holds; the transaction fails if it was changed since it was
-/// read. Until the call is over, or its end is asked for, the columns that say so keep their first values:
-/// they are left out, and with them the indexes that name them.
+/// Saves a call that the caller has locked; the transaction fails if it changed since it was read. Until the call is
+/// over or a hang-up is requested, the columns for these keep their first values: they are left out, and with them
+/// their indexes.
 pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
-    save_said(tx, row, None)
+    save_with_record(tx, row, None)
 }
 
-/// The same for a call that ends, with what was said in it. The caller knows that the person is not erased.
-pub fn save_said(tx: &mut Tx<'_>, row: &CallRow, said: Option<&Said>) -> Result<(), DbError> {
+/// Like [`save`] for a call that ends, with the results of its conversation. The caller has checked that the person is
+/// not erased.
+pub fn save_with_record(
+    tx: &mut Tx<'_>,
+    row: &CallRow,
+    said: Option<&ConversationRecord>,
+) -> Result<(), DbError> {
     let progress = &row.progress;
     let ([live, talking, over, spoken], values) = update!(
         "calls" set {
@@ -278,7 +283,7 @@ pub fn save_said(tx: &mut Tx<'_>, row: &CallRow, said: Option<&Said>) -> Result<
 
 /// Drops a call that was never dialled.
 pub fn remove(tx: &mut TenantTx, id: Id<Call>) -> Result<(), DbError> {
-    // No figure knows of it: a call counts from its first ring.
+    // No metric has counted it: a call counts from its first ring.
     tx.later("delete from calls where workspace = ?1 and id = ?2 and status = 'queued'", params![id])
 }
 
@@ -320,9 +325,9 @@ pub fn content(tx: &mut TenantTx, id: Id<Call>) -> Result<Content, DbError> {
 }
 
 row! {
-    /// What was found in a call.
+    /// The findings of a call's analysis.
     #[derive(Debug, Clone, Default, PartialEq)]
-    pub struct Found {
+    pub struct CallFindings {
         extracted: Option<Json>,
         /// A few sentences.
         summary: Option<String>,
@@ -331,40 +336,41 @@ row! {
     }
 }
 
-fn found_key(id: Id<Call>) -> String {
+fn findings_key(id: Id<Call>) -> String {
     format!("found in {id}")
 }
 
-/// What was found in a call.
-pub fn found(tx: &mut TenantTx, id: Id<Call>) -> Result<Option<Found>, DbError> {
-    const SQL: &str = formatcp!("select {} from calls where workspace = ?1 and id = ?2", Found::COLUMNS);
-    match tx.held::<Found>(&found_key(id)) {
+/// The findings of a call's analysis.
+pub fn findings(tx: &mut TenantTx, id: Id<Call>) -> Result<Option<CallFindings>, DbError> {
+    const SQL: &str =
+        formatcp!("select {} from calls where workspace = ?1 and id = ?2", CallFindings::COLUMNS);
+    match tx.cached_ref::<CallFindings>(&findings_key(id)) {
         Some(found) => Ok(Some(found.clone())),
         None => tx.one(SQL, params![id]),
     }
 }
 
-/// Keeps what was found in a call that ends now, or that nothing was, for the next who ask [`found`] in this transaction.
-/// A function that changes it later must call [`forget_found`].
-pub fn hold_found(tx: &mut Tx<'_>, row: &CallRow, said: Option<&Said>) {
-    let found = Found {
+/// Caches the findings of a call that ends now for later calls of [`findings`] in this transaction. A function that
+/// changes them must call [`uncache_findings`].
+pub fn cache_findings(tx: &mut Tx<'_>, row: &CallRow, said: Option<&ConversationRecord>) {
+    let found = CallFindings {
         extracted: said.map(|said| said.extracted.clone()),
         summary: None,
         analysis: said.and_then(|said| said.analysis.map(str::to_owned)),
     };
-    tx.hold(found_key(row.id), found);
+    tx.cache_row(findings_key(row.id), found);
 }
 
-/// Something else was found in a call.
-pub(crate) fn forget_found(tx: &mut Tx<'_>, id: Id<Call>) {
-    tx.forget_held(&found_key(id));
+/// The findings of a call were changed.
+pub(crate) fn uncache_findings(tx: &mut Tx<'_>, id: Id<Call>) {
+    tx.uncache(&findings_key(id));
 }
 
-/// No call lasts so long, milliseconds: older ones are not looked at.
+/// Longer than any call, milliseconds: older calls are not searched.
 pub(crate) const LONGEST_CALL: i64 = 7 * DAY;
 
-/// Dials to each of these numbers in the last 24 hours and in the last 7 days, by the number for calls and by
-/// its keyed hash for second legs; numbers without any are left out.
+/// Dials to each of these numbers in the last 24 hours and 7 days, by number for calls and by keyed hash for second
+/// legs; numbers without any are omitted.
 pub fn dials_to(
     tx: &mut TenantTx,
     numbers: &[impl AsRef<str>],
@@ -387,8 +393,8 @@ pub fn dials_to(
     tx.all(&sql, &params)
 }
 
-/// Which of these numbers, or of their keyed hashes, are in a live call of the workspace: called, calling, or brought
-/// into a call. Calls of test keys ring nowhere.
+/// Those of these numbers, or of their keyed hashes, that are in a live call of the workspace, as caller, callee or
+/// second leg. Calls of test keys do not count.
 pub fn on_the_line(
     tx: &mut TenantTx,
     numbers: &[impl AsRef<str>],
@@ -439,7 +445,7 @@ row! {
     }
 }
 
-/// When a number was dialled last, given with its keyed hash: live dials after a moment, newest first.
+/// The timestamps of live dials to a number (and its keyed hash) after `after`, newest first.
 pub fn dial_times(
     tx: &mut TenantTx,
     to_number: &str,
@@ -475,7 +481,7 @@ pub fn due_ids(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<(Tenan
     tx.all(sql, params![now, limit])
 }
 
-/// Puts off the look at a call that is due, and that nobody else has looked at meanwhile.
+/// Postpones the next step of a due call, unless another node has handled it.
 pub fn set_aside(tx: &mut TenantTx, id: Id<Call>, now: Timestamp, until: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update calls set next_step_at = ?4 where workspace = ?1 and id = ?2 and next_step_at <= ?3",
@@ -483,8 +489,7 @@ pub fn set_aside(tx: &mut TenantTx, id: Id<Call>, now: Timestamp, until: Timesta
     )
 }
 
-/// Says that this node still holds these calls on real lines, until the next time. What was asked of each meanwhile; those that
-/// are over are left out.
+/// Renews this node's lease on its live calls. Returns the hang-up requests made meanwhile; ended calls are omitted.
 pub fn renew(
     tx: &mut TenantTx,
     calls: &[Id<Call>],
@@ -496,10 +501,10 @@ pub fn renew(
         let ids = tx.any_of(&mut values, some.iter().map(|id| (*id).into()));
         let sql = format!(
             "update calls set next_step_at = ?2 where workspace = ?1 and id in {ids} and phase is null and network is null returning id, {}",
-            Asked::COLUMNS
+            RequestedHangup::COLUMNS
         );
-        let asked: Vec<(Id<Call>, Asked)> = tx.all(&sql, &values)?;
-        renewed.extend(asked.into_iter().map(|(id, Asked { wish })| (id, wish)));
+        let asked: Vec<(Id<Call>, RequestedHangup)> = tx.all(&sql, &values)?;
+        renewed.extend(asked.into_iter().map(|(id, RequestedHangup { wish })| (id, wish)));
     }
     Ok(renewed)
 }
@@ -510,7 +515,7 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 }
 
 /// Lines in use: of the workspace, and of the whole platform. Every live call that is not over occupies one,
-/// and so does every second leg, from [`wallet::hold`](crate::wallet::hold) to
+/// and so does every second leg, from [`wallet::reserve`](crate::wallet::reserve) to
 /// [`wallet::release`](crate::wallet::release).
 pub fn lines(tx: &mut TenantTx) -> Result<(i64, i64), DbError> {
     let sql = "select coalesce(sum(case when id = ?1 then lines else 0 end), 0)/*pg ::bigint*/, coalesce(sum(lines), 0)/*pg ::bigint*/ \
@@ -518,19 +523,18 @@ pub fn lines(tx: &mut TenantTx) -> Result<(i64, i64), DbError> {
     Ok(tx.one(sql, &[])?.unwrap_or_default())
 }
 
-/// Across workspaces: makes all placements wait for each other until the transaction ends, so that the last
-/// free line is taken once.
+/// Across workspaces: serializes all placements until the transaction ends, so that the last free line is taken once.
 pub fn lock_lines(tx: &mut Tx<'_>) -> Result<(), DbError> {
     tx.exists("select 1 from health where id = 1 /*pg for update*/", &[]).map(|_| ())
 }
 
-/// Live dials to a number, given with its keyed hash, in the last 24 hours and 7 days.
+/// Live dials to a number (and its keyed hash) in the last 24 hours and 7 days.
 pub fn dials(tx: &mut TenantTx, to_number: &str, hash: &str, now: Timestamp) -> Result<(i64, i64), DbError> {
     let found = dials_to(tx, &[to_number], &[hash], now)?;
     Ok(found.into_iter().fold((0, 0), |(day, week), (_, dials)| (day + dials.0, week + dials.1)))
 }
 
-/// What a list asks for.
+/// The filter of a list.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only this agent's.
@@ -562,7 +566,7 @@ impl Filter {
         Status::ALL.iter().copied().filter(wanted).collect()
     }
 
-    /// The ids between which the list lies, the upper one excluded.
+    /// The range of ids of the list, without the upper bound.
     fn bounds(&self) -> (String, String) {
         let at = |moment: Timestamp| Id::<Call>::new(moment.0, 0).to_string();
         let top = self.to.map_or_else(|| "call_~".to_owned(), at);
@@ -640,7 +644,7 @@ pub fn list(tx: &mut TenantTx, mode: Mode, filter: &Filter, limit: i64) -> Resul
     tx.all(&query.sql, &query.params)
 }
 
-/// One walk over the live calls and one over each phase that is asked for.
+/// One index scan over the live calls, and one over each requested phase.
 fn walks(filter: &Filter, query: &mut Query, narrow: &str) -> Vec<String> {
     let (live, over): (Vec<Status>, Vec<Status>) =
         filter.statuses().into_iter().partition(|status| status.is_live());

@@ -1,5 +1,5 @@
-//! Refusals of carriers in a row, counted over all nodes (docs/contract/nudges.md#when-it-is-due). One row for each
-//! carrier that has ever refused; a call that it takes writes only if there is something to reset.
+//! Consecutive refusals of carriers, counted over all nodes (docs/contract/nudges.md#when-it-is-due): one row for each
+//! carrier that has ever refused. An accepted call writes only if there is a count to reset.
 
 use domain::time::Timestamp;
 
@@ -16,7 +16,7 @@ row! {
         in_a_row: i64,
         /// Until when it is left alone; once that is over, it waits for the outcome of the next dial.
         paused_until: Option<Timestamp>,
-        /// The node that may ask it again after the pause.
+        /// The node that may probe it after the pause.
         prober: Option<String>,
         probe_until: Option<Timestamp>,
     }
@@ -37,7 +37,7 @@ pub fn all(tx: &mut Tx<'_>) -> Result<Vec<RefusalsRow>, DbError> {
     tx.all(const_format::formatcp!("select {COLUMNS} from carrier_refusals order by carrier"), &[])
 }
 
-/// Across workspaces: the carrier has refused a call. From `most` in a row on it is left alone until a moment.
+/// Across workspaces: counts a refusal. From `most` consecutive ones on the carrier is not used until a timestamp.
 pub fn refused(
     tx: &mut Tx<'_>,
     carrier: &str,
@@ -63,7 +63,7 @@ pub fn took(tx: &mut Tx<'_>, carrier: &str) -> Result<bool, DbError> {
     Ok(reset > 0)
 }
 
-/// Across workspaces: after the pause one node may ask the carrier again, until `until`. Whether it is this one now.
+/// Across workspaces: lets one node probe the carrier after the pause, until `until`. Returns whether this node is it.
 pub fn probe(
     tx: &mut Tx<'_>,
     carrier: &str,

@@ -34,7 +34,7 @@ row! {
         tier: Option<String>,
         /// What the provider last said, while the account is restricted.
         restriction: Option<String>,
-        /// When it is looked at again.
+        /// When it is checked again.
         check_at: Timestamp,
         /// Until when a node works its notifications.
         inbox_until: Timestamp,
@@ -56,7 +56,7 @@ row! {
         number: E164,
         /// What customers see.
         display_name: String,
-        /// `GREEN`, `YELLOW` or `RED`; none before it is known.
+        /// `GREEN`, `YELLOW` or `RED`; none while unknown.
         quality: Option<String>,
         /// The provider's word for the messaging limit.
         tier: Option<String>,
@@ -82,45 +82,45 @@ row! {
 const CONNECTION: &str = ConnectionRow::COLUMNS;
 const NUMBER: &str = NumberRow::COLUMNS;
 
-/// Under which names this transaction knows the account of a workspace and its numbers, if they were read for many.
-const KNOWN: &str = "channel account ";
+/// Key prefix of the cached connection of a workspace and its numbers.
+const CACHED: &str = "channel account ";
 
-fn known_connection(tenant: Tenant) -> String {
-    format!("{KNOWN}{tenant}")
+fn connection_key(tenant: Tenant) -> String {
+    format!("{CACHED}{tenant}")
 }
 
-fn known_numbers(tenant: Tenant) -> String {
-    format!("{KNOWN}{tenant} numbers")
+fn numbers_key(tenant: Tenant) -> String {
+    format!("{CACHED}{tenant} numbers")
 }
 
-/// Reads the connection of a workspace and its numbers: those who look for either know them until the transaction ends.
-pub fn read_ahead(tx: &mut TenantTx) -> Result<(), DbError> {
+/// Reads and caches the connection of a workspace and its numbers.
+pub fn prefetch(tx: &mut TenantTx) -> Result<(), DbError> {
     let tenant = tx.tenant();
     let connection = get(tx);
     let numbers = numbers(tx);
-    tx.hold(known_connection(tenant), connection?);
-    tx.hold(known_numbers(tenant), Arc::new(numbers?));
+    tx.cache_row(connection_key(tenant), connection?);
+    tx.cache_row(numbers_key(tenant), Arc::new(numbers?));
     Ok(())
 }
 
-/// One of the numbers that are known.
+/// One of the cached numbers.
 fn among_known(tx: &TenantTx, which: impl Fn(&NumberRow) -> bool) -> Option<Option<NumberRow>> {
-    if !tx.knows_any() {
+    if !tx.has_cached_rows() {
         return None;
     }
-    let numbers: Arc<Vec<NumberRow>> = tx.known(&known_numbers(tx.tenant()))?;
+    let numbers: Arc<Vec<NumberRow>> = tx.cached(&numbers_key(tx.tenant()))?;
     Some(numbers.iter().find(|row| which(row)).cloned())
 }
 
 pub fn insert(tx: &mut Tx<'_>, row: &ConnectionRow) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     tx.later(ConnectionRow::INSERT, &row.values())
 }
 
 /// The connection of a workspace.
 pub fn get(tx: &mut TenantTx) -> Result<Option<ConnectionRow>, DbError> {
-    if tx.knows_any()
-        && let Some(known) = tx.known(&known_connection(tx.tenant()))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached(&connection_key(tx.tenant()))
     {
         return Ok(known);
     }
@@ -128,7 +128,7 @@ pub fn get(tx: &mut TenantTx) -> Result<Option<ConnectionRow>, DbError> {
     tx.one(sql, &[])
 }
 
-/// The same, held against other writers until the transaction ends.
+/// Like [`get`], locked until the transaction ends.
 pub fn get_for_update(tx: &mut TenantTx) -> Result<Option<ConnectionRow>, DbError> {
     let sql =
         formatcp!("select {CONNECTION} from channel_connections where workspace = ?1 /*pg for update*/");
@@ -158,9 +158,9 @@ pub fn sandbox_connections(tx: &mut Tx<'_>, phone_number_id: &str) -> Result<Vec
     tx.all(sql, params![phone_number_id])
 }
 
-/// Writes what an operator changes of a connection that is held by the caller.
+/// Saves a connection that the caller has locked.
 pub fn save(tx: &mut Tx<'_>, row: &ConnectionRow) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let (sql, values) = update!(
         "channel_connections" set {
             provider: row.provider,
@@ -188,7 +188,7 @@ pub fn set_status(
     error: Option<&str>,
     now: Timestamp,
 ) -> Result<bool, DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let sql = "update channel_connections set status = ?3, last_error = ?4, updated_at = ?5
         where workspace = ?1 and version = ?2 and status <> ?3";
     Ok(tx.exec(sql, params![version, status, error, now])? > 0)
@@ -196,21 +196,21 @@ pub fn set_status(
 
 /// The messaging limit of an account, in the provider's word.
 pub fn set_tier(tx: &mut TenantTx, tier: &str, now: Timestamp) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let sql = "update channel_connections set tier = ?2, updated_at = ?3 where workspace = ?1";
     tx.later(sql, params![tier, now])
 }
 
-/// What the provider says of the account; none once it may do everything again.
+/// Sets the provider's restriction of the account; none once it is lifted.
 pub fn set_restriction(tx: &mut TenantTx, restriction: Option<&str>, now: Timestamp) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let sql = "update channel_connections set restriction = ?2, updated_at = ?3 where workspace = ?1";
     tx.later(sql, params![restriction, now])
 }
 
 /// Removes a connection with its numbers, templates and notifications.
 pub fn delete(tx: &mut TenantTx, id: Id<ChannelConnection>) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     tx.exec("delete from channel_notifications where workspace = ?1 and connection = ?2", params![id])?;
     tx.exec("delete from channel_templates where workspace = ?1 and connection = ?2", params![id])?;
     tx.exec("delete from channel_numbers where workspace = ?1 and connection = ?2", params![id])?;
@@ -218,14 +218,14 @@ pub fn delete(tx: &mut TenantTx, id: Id<ChannelConnection>) -> Result<(), DbErro
     Ok(())
 }
 
-/// Across workspaces: takes connections whose time to be looked at has come, until `again`.
+/// Across workspaces: leases connections whose check is due, until `again`.
 pub fn take_checks(
     tx: &mut Tx<'_>,
     now: Timestamp,
     again: Timestamp,
     most: i64,
 ) -> Result<Vec<ConnectionRow>, DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let sql = formatcp!(
         "update channel_connections set check_at = ?2 where id in (
             select id from channel_connections where check_at <= ?1 order by check_at limit ?3
@@ -235,9 +235,9 @@ pub fn take_checks(
     tx.all(sql, params![now, again, most])
 }
 
-/// Says when a connection is looked at again.
+/// Sets when a connection is checked again.
 pub fn check_at(tx: &mut TenantTx, at: Timestamp) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     tx.later("update channel_connections set check_at = ?2 where workspace = ?1", params![at])
 }
 
@@ -249,14 +249,14 @@ pub fn next_check(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 }
 
 pub fn insert_number(tx: &mut TenantTx, row: &NumberRow) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     tx.later(NumberRow::INSERT, &row.values())
 }
 
 /// The numbers of a workspace, the first one first.
 pub fn numbers(tx: &mut TenantTx) -> Result<Vec<NumberRow>, DbError> {
-    if tx.knows_any()
-        && let Some(known) = tx.known::<Arc<Vec<NumberRow>>>(&known_numbers(tx.tenant()))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached::<Arc<Vec<NumberRow>>>(&numbers_key(tx.tenant()))
     {
         return Ok(known.to_vec());
     }
@@ -282,8 +282,8 @@ pub fn number_at_provider(tx: &mut TenantTx, phone_number_id: &str) -> Result<Op
     tx.one(sql, params![phone_number_id])
 }
 
-/// Across workspaces: those that a number of the Cloud API is bound in. On a shared store the answer holds until the
-/// transaction ends: nobody else asks about the same number meanwhile.
+/// Across workspaces: the workspaces that have bound a number of the Cloud API. On PostgreSQL the answer is stable
+/// until the transaction ends: a lock serializes all calls for the same number.
 pub fn holders(tx: &mut Tx<'_>, phone_number_id: &str) -> Result<Vec<Tenant>, DbError> {
     if tx.shared() {
         let lock = "select 1 from (select pg_advisory_xact_lock(hashtextextended('channel number ' || ?1, 0))) as locked";
@@ -305,7 +305,7 @@ pub fn number_of_agent(tx: &mut TenantTx, agent: Id<Agent>) -> Result<Option<Num
 
 /// The number that sends what names none.
 pub fn default_number(tx: &mut TenantTx) -> Result<Option<NumberRow>, DbError> {
-    // They are known in the order of their ids.
+    // They are cached in the order of their ids.
     match among_known(tx, |row| row.is_default) {
         Some(Some(known)) => return Ok(Some(known)),
         Some(None) => return Ok(among_known(tx, |_| true).flatten()),
@@ -319,14 +319,14 @@ pub fn default_number(tx: &mut TenantTx) -> Result<Option<NumberRow>, DbError> {
 
 /// Makes no number of a workspace the default.
 pub fn clear_default(tx: &mut TenantTx) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let sql = "update channel_numbers set is_default = 0 where workspace = ?1 and is_default = 1";
     tx.exec(sql, &[]).map(|_| ())
 }
 
 /// Writes what changes of a number.
 pub fn save_number(tx: &mut TenantTx, row: &NumberRow) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let (sql, values) = update!(
         "channel_numbers" of tenant set {
             display_name: &row.display_name,
@@ -343,7 +343,7 @@ pub fn save_number(tx: &mut TenantTx, row: &NumberRow) -> Result<(), DbError> {
     tx.later(sql, &values)
 }
 
-/// A number, held against other writers until the transaction ends.
+/// A number, locked until the transaction ends.
 pub fn number_for_update(tx: &mut TenantTx, id: Id<ChannelNumber>) -> Result<Option<NumberRow>, DbError> {
     let sql =
         formatcp!("select {NUMBER} from channel_numbers where workspace = ?1 and id = ?2 /*pg for update*/");
@@ -357,13 +357,13 @@ pub fn pause_agents(
     until: Timestamp,
     announced: Option<Timestamp>,
 ) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let sql = "update channel_numbers set ai_paused_until = ?3, ai_pause_announced = ?4
         where workspace = ?1 and id = ?2";
     tx.later(sql, params![id, until, announced])
 }
 
-/// Across workspaces: numbers whose pause goes on beyond the end that was announced, which has passed.
+/// Across workspaces: numbers whose pause continues after its announced end.
 pub fn unannounced_pauses(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -373,7 +373,7 @@ pub fn unannounced_pauses(
     tx.all(sql, params![now])
 }
 
-/// Across workspaces: when the next announced end of a pause passes while the pause goes on.
+/// Across workspaces: when the next announced end passes of a pause that continues.
 pub fn next_unannounced_pause(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
     let sql = "select min(ai_pause_announced) from channel_numbers
         where ai_paused_until > ai_pause_announced and ai_paused_until > ?1";
@@ -383,7 +383,7 @@ pub fn next_unannounced_pause(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<
 
 /// Releases a number; false when there is none.
 pub fn delete_number(tx: &mut TenantTx, id: Id<ChannelNumber>) -> Result<bool, DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let sql = "delete from channel_numbers where workspace = ?1 and id = ?2";
     Ok(tx.exec(sql, params![id])? > 0)
 }

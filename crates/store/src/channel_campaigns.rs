@@ -22,7 +22,7 @@ row! {
         param_mapping: Json,
         /// `require` or `skip_check`.
         opt_in_policy: String,
-        /// The provider's id of the number that was asked for.
+        /// The provider's id of the requested number.
         phone_number_id: Option<String>,
         /// The same of the number that it sends from.
         sends_from: Option<String>,
@@ -34,7 +34,7 @@ row! {
         category: Option<String>,
         /// Whether it sends although the quality of its number is `RED`.
         quality_accepted: bool,
-        /// Whether it goes on although its template became marketing.
+        /// Whether it continues although its template became marketing.
         marketing_accepted: bool,
         /// When it was published first.
         launched_at: Option<Timestamp>,
@@ -63,7 +63,7 @@ row! {
         message: Option<Id<ChannelMessage>>,
         /// What became of them: a word of `domain::channel::campaign::Outcome`.
         standing: String,
-        /// How far a sent message came.
+        /// The delivery step of a sent message.
         step: i64,
         /// Why the person was passed over.
         reason: Option<String>,
@@ -79,24 +79,24 @@ row! {
 const BLOCK: &str = BlockRow::COLUMNS;
 const PERSON: &str = PersonRow::COLUMNS;
 
-/// Under which names this transaction knows blocks and people that were read for many.
-const KNOWN_BLOCK: &str = "campaign block ";
-const KNOWN_PERSON: &str = "campaign person ";
+/// Key prefixes of cached rows.
+const CACHED_BLOCK: &str = "campaign block ";
+const CACHED_PERSON: &str = "campaign person ";
 
 fn block_of(tenant: Tenant, campaign: Id<Campaign>) -> String {
-    format!("{KNOWN_BLOCK}{tenant} {campaign}")
+    format!("{CACHED_BLOCK}{tenant} {campaign}")
 }
 
 fn person_of(tenant: Tenant, message: Id<ChannelMessage>) -> String {
-    format!("{KNOWN_PERSON}{tenant} {message}")
+    format!("{CACHED_PERSON}{tenant} {message}")
 }
 
 fn unwritten(tenant: Tenant, contact: Id<Contact>) -> String {
-    format!("{KNOWN_PERSON}{tenant} none for {contact}")
+    format!("{CACHED_PERSON}{tenant} none for {contact}")
 }
 
-/// Reads the blocks of these campaigns with one statement: [`get`] knows them until the transaction ends.
-pub fn read_ahead(tx: &mut TenantTx, campaigns: &[Id<Campaign>]) -> Result<(), DbError> {
+/// Reads and caches these campaigns' settings of the channel, with one statement.
+pub fn prefetch(tx: &mut TenantTx, campaigns: &[Id<Campaign>]) -> Result<(), DbError> {
     if campaigns.is_empty() {
         return Ok(());
     }
@@ -104,14 +104,14 @@ pub fn read_ahead(tx: &mut TenantTx, campaigns: &[Id<Campaign>]) -> Result<(), D
     let list = tx.any_of(&mut params, campaigns.iter().map(|id| (*id).into()));
     let sql = format!("select {BLOCK} from channel_campaigns where workspace = ?1 and campaign in {list}");
     for row in tx.all::<BlockRow>(&sql, &params)? {
-        tx.hold(block_of(tx.tenant(), row.campaign), Some(row));
+        tx.cache_row(block_of(tx.tenant(), row.campaign), Some(row));
     }
     Ok(())
 }
 
-/// Reads the people of campaigns to whom these messages went with one statement, and holds them against other writers:
-/// [`of_message`] knows them until the transaction ends.
-pub fn hold_each(tx: &mut TenantTx, messages: &[Id<ChannelMessage>]) -> Result<Vec<PersonRow>, DbError> {
+/// Reads, locks and caches the rows of the people to whom these messages were sent, with one statement, for
+/// [`of_message`].
+pub fn lock_each(tx: &mut TenantTx, messages: &[Id<ChannelMessage>]) -> Result<Vec<PersonRow>, DbError> {
     let tenant = tx.tenant();
     if messages.is_empty() {
         return Ok(Vec::new());
@@ -123,19 +123,19 @@ pub fn hold_each(tx: &mut TenantTx, messages: &[Id<ChannelMessage>]) -> Result<V
     );
     let rows: Vec<PersonRow> = tx.all(&sql, &params)?;
     for message in messages {
-        tx.hold(person_of(tenant, *message), None::<PersonRow>);
+        tx.cache_row(person_of(tenant, *message), None::<PersonRow>);
     }
     for row in &rows {
         if let Some(message) = row.message {
-            tx.hold(person_of(tenant, message), Some(row.clone()));
+            tx.cache_row(person_of(tenant, message), Some(row.clone()));
         }
     }
     Ok(rows)
 }
 
-/// Reads with one statement which of these people had a message of a campaign since a moment. For the others
-/// [`newest_to`] asks nothing until the transaction ends.
-pub fn read_ahead_written(
+/// Reads with one statement which of these people had a campaign message since `since`, and caches that for
+/// [`newest_to`].
+pub fn prefetch_written(
     tx: &mut TenantTx,
     contacts: &[Id<Contact>],
     since: Timestamp,
@@ -150,7 +150,7 @@ pub fn read_ahead_written(
     );
     let written: Vec<Id<Contact>> = tx.all(&sql, &params)?;
     for contact in contacts.iter().filter(|contact| !written.contains(contact)) {
-        tx.hold(unwritten(tx.tenant(), *contact), ());
+        tx.cache_row(unwritten(tx.tenant(), *contact), ());
     }
     Ok(())
 }
@@ -162,8 +162,8 @@ pub fn insert(tx: &mut Tx<'_>, row: &BlockRow) -> Result<(), DbError> {
 
 /// The block of a campaign.
 pub fn get(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Option<BlockRow>, DbError> {
-    if tx.knows_any()
-        && let Some(known) = tx.known(&block_of(tx.tenant(), campaign))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached(&block_of(tx.tenant(), campaign))
     {
         return Ok(known);
     }
@@ -171,7 +171,7 @@ pub fn get(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Option<BlockRow>
     tx.one(sql, params![campaign])
 }
 
-/// The same, held against other writers until the transaction ends.
+/// Like [`get`], locked until the transaction ends.
 pub fn get_for_update(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Option<BlockRow>, DbError> {
     let sql = formatcp!(
         "select {BLOCK} from channel_campaigns where workspace = ?1 and campaign = ?2 /*pg for update*/"
@@ -195,9 +195,9 @@ pub fn active(tx: &mut TenantTx) -> Result<Vec<BlockRow>, DbError> {
     tx.all(sql, &[])
 }
 
-/// Writes a block that is held.
+/// Saves a row that the caller has locked.
 pub fn save(tx: &mut Tx<'_>, row: &BlockRow) -> Result<(), DbError> {
-    tx.forget_all(KNOWN_BLOCK);
+    tx.uncache_all(CACHED_BLOCK);
     let (sql, values) = update!(
         "channel_campaigns" set {
             template: row.template,
@@ -224,14 +224,14 @@ pub fn save(tx: &mut Tx<'_>, row: &BlockRow) -> Result<(), DbError> {
 
 /// Says when the list of a campaign was set; nothing for a campaign that calls.
 pub fn list_set(tx: &mut TenantTx, campaign: Id<Campaign>, at: Timestamp) -> Result<(), DbError> {
-    tx.forget_all(KNOWN_BLOCK);
+    tx.uncache_all(CACHED_BLOCK);
     let sql = "update channel_campaigns set list_at = ?3 where workspace = ?1 and campaign = ?2";
     tx.later(sql, params![campaign, at])
 }
 
 /// A campaign hands nothing over any more.
 pub fn rest(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<(), DbError> {
-    tx.forget_all(KNOWN_BLOCK);
+    tx.uncache_all(CACHED_BLOCK);
     let sql = "update channel_campaigns set next_at = null where workspace = ?1 and campaign = ?2";
     tx.later(sql, params![campaign])
 }
@@ -252,14 +252,14 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 
 /// Notes what became of a person. A person is noted once: a second note is an error of the store.
 pub fn note(tx: &mut Tx<'_>, row: &PersonRow) -> Result<(), DbError> {
-    tx.forget_all(KNOWN_PERSON);
+    tx.uncache_all(CACHED_PERSON);
     tx.add(PersonRow::INSERT, &row.values())
 }
 
-/// The person whom a message was for, held until the transaction ends.
+/// The row of a message's recipient, locked until the transaction ends.
 pub fn of_message(tx: &mut TenantTx, message: Id<ChannelMessage>) -> Result<Option<PersonRow>, DbError> {
-    if tx.knows_any()
-        && let Some(known) = tx.known(&person_of(tx.tenant(), message))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached(&person_of(tx.tenant(), message))
     {
         return Ok(known);
     }
@@ -270,33 +270,33 @@ pub fn of_message(tx: &mut TenantTx, message: Id<ChannelMessage>) -> Result<Opti
 }
 
 row! {
-    /// The row of a list whose message is answered.
+    /// The list row of an answered message.
     #[derive(Debug, Clone)]
-    pub struct Answered {
+    pub struct AnsweredRow {
         list_row: Id<ListRow> as "r.id",
         variables: Map<String, Json> as "r.variables",
     }
 }
 
 /// The row of a list for which a message was sent.
-pub fn answered(tx: &mut TenantTx, message: Id<ChannelMessage>) -> Result<Option<Answered>, DbError> {
+pub fn answered(tx: &mut TenantTx, message: Id<ChannelMessage>) -> Result<Option<AnsweredRow>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from channel_campaign_people p join campaign_rows r on r.id = p.list_row \
          where p.workspace = ?1 and p.message = ?2",
-        Answered::COLUMNS
+        AnsweredRow::COLUMNS
     );
     tx.one(SQL, params![message])
 }
 
-/// The newest campaign message to a contact since a moment, held until the transaction ends.
+/// The newest campaign message to a contact since a timestamp, locked until the transaction ends.
 pub fn newest_to(
     tx: &mut TenantTx,
     contact: Id<Contact>,
     since: Timestamp,
 ) -> Result<Option<PersonRow>, DbError> {
     let tenant = tx.tenant();
-    if tx.knows_any()
-        && (tx.known::<()>(&unwritten(tenant, contact)).is_some() || contacts::is_fresh(tx, contact))
+    if tx.has_cached_rows()
+        && (tx.cached::<()>(&unwritten(tenant, contact)).is_some() || contacts::is_fresh(tx, contact))
     {
         return Ok(None);
     }
@@ -321,17 +321,17 @@ pub fn save_person(tx: &mut Tx<'_>, row: &PersonRow) -> Result<(), DbError> {
     );
     let otherwise = DbError::Retry("a person of a campaign went a moment ago".into());
     tx.change(sql, &values, otherwise)?;
-    if tx.knows_any()
+    if tx.has_cached_rows()
         && let Some(message) = row.message
     {
-        tx.hold(person_of(row.workspace, message), Some(row.clone()));
+        tx.cache_row(person_of(row.workspace, message), Some(row.clone()));
     }
     Ok(())
 }
 
-/// A person waits again.
+/// Deletes the row of a person, who is due again.
 pub fn forget_person(tx: &mut TenantTx, list_row: Id<ListRow>) -> Result<(), DbError> {
-    tx.forget_all(KNOWN_PERSON);
+    tx.uncache_all(CACHED_PERSON);
     tx.later("delete from channel_campaign_people where workspace = ?1 and list_row = ?2", params![list_row])
 }
 
@@ -341,18 +341,17 @@ pub fn on_their_way(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<i64, Db
     Ok(tx.one(sql, params![campaign])?.unwrap_or(0))
 }
 
-/// What became of people, how far messages came, why, and with which code; how many these are, and how many of them
-/// said STOP afterwards.
-pub type Count = (String, i64, Option<String>, Option<i64>, i64, i64);
+/// Outcome, delivery step, reason and code of people, with their number, and how many of them opted out afterwards.
+pub type OutcomeCount = (String, i64, Option<String>, Option<i64>, i64, i64);
 
 /// How many people of a campaign are where.
-pub fn counts(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Vec<Count>, DbError> {
+pub fn counts(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Vec<OutcomeCount>, DbError> {
     let sql = "select standing, step, reason, code, count(*), cast(sum(opted_out) as bigint) from channel_campaign_people
         where workspace = ?1 and campaign = ?2 group by standing, step, reason, code order by standing, step";
     tx.all(sql, params![campaign])
 }
 
-/// Of the last `most` messages since a moment whose outcome is known and counts: how many there are, and how many failed.
+/// The number of the last `most` messages since a timestamp whose outcome counts, and how many of them failed.
 pub fn recent_failures(
     tx: &mut TenantTx,
     campaign: Id<Campaign>,

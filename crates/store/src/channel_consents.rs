@@ -35,19 +35,19 @@ row! {
 
 const COLUMNS: &str = ConsentRow::COLUMNS;
 
-/// Under which name this transaction knows what a person allows, if it was read for many.
+/// The cache key of a person's consent.
 fn name(tenant: Tenant, person: &str) -> String {
     format!("consent {tenant} {person}")
 }
 
 fn forget(tx: &mut TenantTx, person: &str) {
-    if tx.knows_any() {
-        tx.forget_held(&name(tx.tenant(), person));
+    if tx.has_cached_rows() {
+        tx.uncache(&name(tx.tenant(), person));
     }
 }
 
-/// Reads what is known by these hashes with one statement: [`of`] knows it until the transaction ends.
-pub fn read_ahead(tx: &mut TenantTx, people: &[String]) -> Result<(), DbError> {
+/// Reads and caches the consents of these hashes, with one statement.
+pub fn prefetch(tx: &mut TenantTx, people: &[String]) -> Result<(), DbError> {
     let tenant = tx.tenant();
     if people.is_empty() {
         return Ok(());
@@ -58,23 +58,23 @@ pub fn read_ahead(tx: &mut TenantTx, people: &[String]) -> Result<(), DbError> {
         format!("select person, {COLUMNS} from channel_consents where workspace = ?1 and person in {list}");
     let rows: Vec<(String, ConsentRow)> = tx.all(&sql, &params)?;
     for person in people {
-        tx.hold(name(tenant, person), None::<ConsentRow>);
+        tx.cache_row(name(tenant, person), None::<ConsentRow>);
     }
     for (person, row) in rows {
-        tx.hold(name(tenant, &person), Some(row));
+        tx.cache_row(name(tenant, &person), Some(row));
     }
     Ok(())
 }
 
-/// What is known by some hashes of the same person, put together: what stops outweighs what allows.
+/// Merges the consents of several hashes of one person: a refusal outweighs a permission.
 pub fn of(tx: &mut TenantTx, people: &[String]) -> Result<ConsentRow, DbError> {
     let tenant = tx.tenant();
     if people.is_empty() {
         return Ok(ConsentRow::default());
     }
-    if tx.knows_any() {
+    if tx.has_cached_rows() {
         let known: Option<Vec<Option<ConsentRow>>> =
-            people.iter().map(|person| tx.known(&name(tenant, person))).collect();
+            people.iter().map(|person| tx.cached(&name(tenant, person))).collect();
         if let Some(known) = known {
             return Ok(known.into_iter().flatten().fold(ConsentRow::default(), joined));
         }
@@ -123,7 +123,7 @@ pub fn stop(tx: &mut TenantTx, person: &str, source: &str, now: Timestamp) -> Re
     Ok(tx.exec(sql, params![person, now, source])? > 0)
 }
 
-/// Allows messages again; `false` when they were not stopped.
+/// Lifts a stop; `false` if there was none.
 pub fn start(tx: &mut TenantTx, person: &str, now: Timestamp) -> Result<bool, DbError> {
     forget(tx, person);
     let sql = "update channel_consents set stopped_at = null, stop_source = null, updated_at = ?3
@@ -139,7 +139,7 @@ pub fn confirm(tx: &mut TenantTx, person: &str, now: Timestamp) -> Result<bool, 
     Ok(tx.exec(sql, params![person, now])? > 0)
 }
 
-/// Stops or allows marketing as the person told the provider; what is older than what is known changes nothing.
+/// Stops or allows marketing, as the person told the provider; older statements than the stored one are ignored.
 pub fn marketing(
     tx: &mut TenantTx,
     person: &str,
@@ -174,8 +174,8 @@ pub fn erase(tx: &mut TenantTx, person: &str, now: Timestamp) -> Result<(), DbEr
     tx.exec(sql, params![person, now]).map(|_| ())
 }
 
-/// Lets what was said under other addresses of a person count for this one; what stands there already stays. What
-/// allows is carried with `allows` alone.
+/// Copies the consents of a person's other addresses to this one, which keeps its own. Permissions are copied with
+/// `allows` only.
 pub fn carry(
     tx: &mut TenantTx,
     said: &ConsentRow,
@@ -216,8 +216,8 @@ pub fn carry(
 
 /// Notes that an erased person has written of their own accord.
 pub fn came_back(tx: &mut TenantTx, person: &str, now: Timestamp) -> Result<(), DbError> {
-    if tx.knows_any()
-        && let Some(known) = tx.known::<Option<ConsentRow>>(&name(tx.tenant(), person))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached::<Option<ConsentRow>>(&name(tx.tenant(), person))
         && known.is_none_or(|row| row.erased_at.is_none())
     {
         return Ok(());

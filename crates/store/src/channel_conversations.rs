@@ -41,7 +41,7 @@ row! {
         linked_call: Option<Id<Call>>,
         /// The ad or post that started it, JSON.
         ad_referral: Option<Json>,
-        /// Whether a helpdesk holds it.
+        /// Whether it is assigned to a helpdesk.
         helpdesk: bool,
         /// The name that the helpdesk gave.
         helpdesk_name: Option<String>,
@@ -88,10 +88,10 @@ pub struct Filter {
     pub before: Option<Timestamp>,
 }
 
-/// Adds the channel's part of a chat; a person with an open chat on the number makes the transaction run again.
+/// Adds the channel's part of a chat; the transaction is retried if the person has an open chat on the number.
 pub fn insert(tx: &mut Tx<'_>, row: &ChannelChatRow) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
-    tx.hold(opened(row.contact), ());
+    tx.uncache_all(CACHED);
+    tx.cache_row(opened(row.contact), ());
     const SQL: &str = formatcp!("{} on conflict do nothing", ChannelChatRow::INSERT);
     if tx.exec(SQL, &row.values())? == 0 {
         return Err(DbError::Retry("a chat with this person was opened a moment ago".into()));
@@ -111,9 +111,9 @@ pub fn of_chats(tx: &mut TenantTx, chats: &[Id<Chat>]) -> Result<Vec<ChannelChat
     tx.all(&format!("select {COLUMNS} from channel_chats where workspace = ?1 and chat in {ids}"), &values)
 }
 
-/// Saves what changes of the channel's part; the caller holds the chat.
+/// Saves the channel's part of a chat that the caller has locked.
 pub fn save(tx: &mut Tx<'_>, row: &ChannelChatRow) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let (sql, values) = update!(
         "channel_chats" set {
             thread: row.thread,
@@ -136,29 +136,28 @@ pub fn save(tx: &mut Tx<'_>, row: &ChannelChatRow) -> Result<(), DbError> {
 
 /// Says that a chat is over.
 pub fn close(tx: &mut TenantTx, chat: Id<Chat>) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     tx.later(
         "update channel_chats set open = 0, helpdesk = 0 where workspace = ?1 and chat = ?2",
         params![chat],
     )
 }
 
-/// Under which names this transaction knows open chats that were read for many.
-const KNOWN: &str = "open chat ";
-/// Under which names it knows with which people it has begun a chat itself.
+/// Key prefix of cached open chats.
+const CACHED: &str = "open chat ";
+/// Key prefix of people with whom this transaction has opened a chat.
 const OPENED: &str = "chat opened ";
 
 fn open_with(tenant: Tenant, number: Id<ChannelNumber>, contact: Id<Contact>) -> String {
-    format!("{KNOWN}{tenant} {number} {contact}")
+    format!("{CACHED}{tenant} {number} {contact}")
 }
 
 fn opened(contact: Id<Contact>) -> String {
     format!("{OPENED}{contact}")
 }
 
-/// Reads the open chats with these people on a number with one statement. Until the transaction ends [`open_chat`] knows
-/// them, and knows which people have none.
-pub fn read_ahead(
+/// Reads and caches the open chats with these people on a number, and who has none, with one statement.
+pub fn prefetch(
     tx: &mut TenantTx,
     number: Id<ChannelNumber>,
     contacts: &[Id<Contact>],
@@ -174,10 +173,10 @@ pub fn read_ahead(
     );
     let rows: Vec<(Id<Contact>, Id<Chat>)> = tx.all(&sql, &params)?;
     for contact in contacts {
-        tx.hold(open_with(tenant, number, *contact), None::<Id<Chat>>);
+        tx.cache_row(open_with(tenant, number, *contact), None::<Id<Chat>>);
     }
     for (contact, chat) in rows {
-        tx.hold(open_with(tenant, number, contact), Some(chat));
+        tx.cache_row(open_with(tenant, number, contact), Some(chat));
     }
     Ok(())
 }
@@ -188,13 +187,13 @@ pub fn open_chat(
     number: Id<ChannelNumber>,
     contact: Id<Contact>,
 ) -> Result<Option<Id<Chat>>, DbError> {
-    if tx.knows_any()
-        && let Some(known) = tx.known(&open_with(tx.tenant(), number, contact))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached(&open_with(tx.tenant(), number, contact))
     {
         return Ok(known);
     }
-    // Nobody has a chat with somebody who was not there, but this transaction.
-    if contacts::is_fresh(tx, contact) && tx.known::<()>(&opened(contact)).is_none() {
+    // Only this transaction can have a chat with a contact that it has created.
+    if contacts::is_fresh(tx, contact) && tx.cached::<()>(&opened(contact)).is_none() {
         return Ok(None);
     }
     tx.one(
@@ -216,7 +215,7 @@ pub fn chat_of_opening(tx: &mut TenantTx, message: Id<ChannelMessage>) -> Result
     tx.one("select chat from channel_chats where workspace = ?1 and opening = ?2", params![message])
 }
 
-/// Writes down where a message of the channel stands in a chat; `false` when it stands there already.
+/// Records the position of a channel message in a chat; `false` if it is recorded.
 pub fn note_message(
     tx: &mut TenantTx,
     message: Id<ChannelMessage>,
@@ -227,7 +226,7 @@ pub fn note_message(
     Ok(tx.exec(sql, params![message, chat, seq])? > 0)
 }
 
-/// Where a message of the channel stands in a chat.
+/// The position of a channel message in a chat.
 pub fn place_of(tx: &mut TenantTx, message: Id<ChannelMessage>) -> Result<Option<(Id<Chat>, i64)>, DbError> {
     let sql = "select chat, seq from channel_chat_messages where workspace = ?1 and message = ?2";
     tx.one(sql, params![message])
@@ -258,8 +257,8 @@ pub fn fetches_other(
     Ok(tx.one::<Id<ChannelMessage>>(sql, params![chat, message])?.is_some())
 }
 
-/// Pictures and documents of at most so many bytes that the customer has sent after message `seq` of a chat, and that are
-/// kept: their objects with their sizes in bytes, oldest first.
+/// Stored images and documents of limited size that the customer has sent after message `seq` of a chat: their objects
+/// with sizes in bytes, oldest first.
 pub fn files_since(
     tx: &mut TenantTx,
     chat: Id<Chat>,
@@ -275,9 +274,8 @@ pub fn files_since(
     tx.all(sql, params![chat, seq, most, FILES])
 }
 
-/// Holds the thread of a chat against other writers until the transaction ends. Who writes into both holds the thread
-/// first: a message that comes in does, too.
-pub fn hold_thread(tx: &mut TenantTx, chat: Id<Chat>) -> Result<(), DbError> {
+/// Locks the thread of a chat until the transaction ends. The lock order is thread, then chat.
+pub fn lock_thread(tx: &mut TenantTx, chat: Id<Chat>) -> Result<(), DbError> {
     const SQL: &str = "select id from channel_threads where workspace = ?1 and id = (select thread from channel_chats where workspace = ?1 and chat = ?2) /*pg for update*/";
     tx.one::<Id<ChannelThread>>(SQL, params![chat])?;
     Ok(())
@@ -301,7 +299,7 @@ pub fn call_of(tx: &mut TenantTx, message: Id<ChannelMessage>) -> Result<Option<
     tx.one("select call from channel_call_messages where workspace = ?1 and message = ?2", params![message])
 }
 
-/// What a person was last sent from a number since a moment: the message, who sent it, and its words.
+/// The last message to a person from a number since a timestamp: its id, its sender, and its text.
 pub fn last_sent(
     tx: &mut TenantTx,
     contact: Id<Contact>,
@@ -355,7 +353,7 @@ pub fn list(
     tx.all(&sql, &values)
 }
 
-/// Where these people stand on the boards of these agents and campaigns: whose board, person, key of the column.
+/// The columns of these people on the boards of these agents and campaigns: owner, contact, column key.
 pub fn board_columns(
     tx: &mut TenantTx,
     owners: &[String],
@@ -374,7 +372,7 @@ pub fn board_columns(
 /// Gives the chats of one contact to another: the same person has shown the number. One that is open on a number on
 /// which the other has an open one, too, stays where it is and ends by itself.
 pub fn hand_over(tx: &mut TenantTx, from: Id<Contact>, to: Id<Contact>) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     tx.exec(
         "update channel_chats set contact = ?3 where workspace = ?1 and contact = ?2 and (open = 0 or not exists \
          (select 1 from channel_chats c where c.workspace = ?1 and c.number = channel_chats.number and c.contact = ?3 and c.open = 1))",
@@ -398,7 +396,7 @@ pub fn erase(tx: &mut TenantTx, contact: Id<Contact>) -> Result<u64, DbError> {
     )
 }
 
-/// Across workspaces: deletes the channel's parts of chats that are gone.
+/// Across workspaces: deletes the channel's parts of deleted chats.
 pub fn sweep(tx: &mut Tx<'_>) -> Result<(), DbError> {
     for table in ["channel_chats", "channel_chat_messages", "chat_label_uses"] {
         tx.exec(
@@ -430,7 +428,7 @@ pub fn delete_label(tx: &mut TenantTx, id: Id<ChatLabel>) -> Result<bool, DbErro
     Ok(tx.exec("delete from chat_labels where workspace = ?1 and id = ?2", params![id])? > 0)
 }
 
-/// Gives a chat these labels and no others.
+/// Replaces the labels of a chat.
 pub fn set_labels(tx: &mut TenantTx, chat: Id<Chat>, labels: &[Id<ChatLabel>]) -> Result<(), DbError> {
     tx.later("delete from chat_label_uses where workspace = ?1 and chat = ?2", params![chat])?;
     for label in labels {

@@ -15,9 +15,9 @@ row! {
     pub struct NotificationRow in "channel_notifications" {
         id: Id<ChannelNotification>,
         workspace: Tenant,
-        /// Where it came in.
+        /// The connection that received it.
         connection: Id<ChannelConnection>,
-        /// Keyed hash of what tells it from others.
+        /// Keyed hash of its identity, for deduplication.
         key: String,
         /// Keyed hash of the person that it is about: items of a lane are worked in their order.
         lane: String,
@@ -27,7 +27,7 @@ row! {
         payload: Option<String>,
         /// How often it failed.
         attempts: i64,
-        /// Not before this moment.
+        /// When it is due.
         next_at: Timestamp,
         received_at: Timestamp,
     }
@@ -36,7 +36,7 @@ row! {
 const COLUMNS: &str = NotificationRow::COLUMNS;
 const INSERT: &str = formatcp!("{} on conflict (connection, key) do nothing", NotificationRow::INSERT);
 
-/// Stores an item, once: the same one again changes nothing.
+/// Stores an item; idempotent.
 pub fn insert(tx: &mut Tx<'_>, row: &NotificationRow) -> Result<(), DbError> {
     tx.add(INSERT, &row.values())
 }
@@ -56,9 +56,8 @@ const TAKE: &str = "with recursive waiting(connection) as (
                 where n.connection = c.id and n.payload is not null and n.next_at <= ?1
             ) order by c.inbox_until limit ?3";
 
-/// Across workspaces: takes connections that have something to be worked, for as long as the lease lasts. `patient`
-/// waits for connections that another transaction holds, which may be one that takes nothing; otherwise they are
-/// passed over.
+/// Across workspaces: leases connections with due items. With `patient` it waits for connections that another
+/// transaction has locked, perhaps without taking them; otherwise it skips them.
 pub fn take_connections(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -71,7 +70,7 @@ pub fn take_connections(
     tx.all(if patient { PATIENT } else { HASTY }, params![now, until, most])
 }
 
-/// Gives a connection back before its lease is over, or makes the lease longer.
+/// Ends or extends the lease of a connection.
 pub fn lease(tx: &mut TenantTx, connection: Id<ChannelConnection>, until: Timestamp) -> Result<(), DbError> {
     let sql = "update channel_connections set inbox_until = ?3 where workspace = ?1 and id = ?2";
     tx.later(sql, params![connection, until])
@@ -103,8 +102,8 @@ pub fn done(tx: &mut TenantTx, id: Id<ChannelNotification>) -> Result<bool, DbEr
     Ok(tx.exec(sql, params![id])? > 0)
 }
 
-/// Marks items as worked with one statement; those that were not before. `coalesce` keeps PostgreSQL from the
-/// indexes of items that wait, of which it would read all; each item is looked up by its id.
+/// Marks items as done with one statement; returns those that were not. `coalesce` keeps PostgreSQL from the index of
+/// pending items, of which it would read all; each item is looked up by its id.
 pub fn done_each(
     tx: &mut TenantTx,
     ids: &[Id<ChannelNotification>],
@@ -143,7 +142,7 @@ pub fn waiting(tx: &mut TenantTx, connection: Id<ChannelConnection>) -> Result<i
     Ok(tx.one(sql, params![connection])?.unwrap_or(0))
 }
 
-/// Across workspaces: forgets items that came before a moment; how many.
+/// Across workspaces: deletes items that arrived before a timestamp. Returns how many.
 pub fn forget(tx: &mut Tx<'_>, before: Timestamp, most: i64) -> Result<u64, DbError> {
     let sql = "delete from channel_notifications where id in (
         select id from channel_notifications where received_at < ?1 order by received_at limit ?2)";

@@ -34,7 +34,7 @@ row! {
         quality: Option<String>,
         /// Why it was rejected.
         rejected_reason: Option<String>,
-        /// When it became known here.
+        /// When it was first synchronized.
         created_at: Timestamp,
         updated_at: Timestamp,
     }
@@ -44,7 +44,7 @@ row! {
 const COLUMNS: &str = TemplateRow::COLUMNS;
 
 pub fn insert(tx: &mut TenantTx, row: &TemplateRow) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     tx.later(TemplateRow::INSERT, &row.values())
 }
 
@@ -77,12 +77,11 @@ pub fn count(tx: &mut TenantTx) -> Result<i64, DbError> {
     Ok(tx.one(sql, &[])?.unwrap_or(0))
 }
 
-/// Under which names this transaction knows templates that were read for many.
-const KNOWN: &str = "template ";
+/// Key prefix of cached templates.
+const CACHED: &str = "template ";
 
-/// Reads a template by its id, or by its name and language: everybody who asks for it in the same way knows it until the
-/// transaction ends.
-pub fn read_ahead(
+/// Reads and caches a template by its id, or by its name and language.
+pub fn prefetch(
     tx: &mut TenantTx,
     id: Option<Id<ChannelTemplate>>,
     named: Option<(&str, &str)>,
@@ -90,11 +89,11 @@ pub fn read_ahead(
     let tenant = tx.tenant();
     if let Some(id) = id {
         let row = get(tx, id)?;
-        tx.hold(format!("{KNOWN}{tenant} {id}"), row);
+        tx.cache_row(format!("{CACHED}{tenant} {id}"), row);
     }
     if let Some((name, language)) = named {
         let row = by_name(tx, name, language)?;
-        tx.hold(format!("{KNOWN}{tenant} {language} {name}"), row);
+        tx.cache_row(format!("{CACHED}{tenant} {language} {name}"), row);
     }
     Ok(())
 }
@@ -102,8 +101,8 @@ pub fn read_ahead(
 /// A template by its id.
 pub fn get(tx: &mut TenantTx, id: Id<ChannelTemplate>) -> Result<Option<TemplateRow>, DbError> {
     let tenant = tx.tenant();
-    if tx.knows_any()
-        && let Some(known) = tx.known(&format!("{KNOWN}{tenant} {id}"))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached(&format!("{CACHED}{tenant} {id}"))
     {
         return Ok(known);
     }
@@ -111,7 +110,7 @@ pub fn get(tx: &mut TenantTx, id: Id<ChannelTemplate>) -> Result<Option<Template
     tx.one(sql, params![id])
 }
 
-/// The same, held against other writers until the transaction ends.
+/// Like [`get`], locked until the transaction ends.
 pub fn get_for_update(tx: &mut TenantTx, id: Id<ChannelTemplate>) -> Result<Option<TemplateRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from channel_templates where workspace = ?1 and id = ?2 /*pg for update*/"
@@ -122,8 +121,8 @@ pub fn get_for_update(tx: &mut TenantTx, id: Id<ChannelTemplate>) -> Result<Opti
 /// A template by its name and language.
 pub fn by_name(tx: &mut TenantTx, name: &str, language: &str) -> Result<Option<TemplateRow>, DbError> {
     let tenant = tx.tenant();
-    if tx.knows_any()
-        && let Some(known) = tx.known(&format!("{KNOWN}{tenant} {language} {name}"))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached(&format!("{CACHED}{tenant} {language} {name}"))
     {
         return Ok(known);
     }
@@ -133,7 +132,7 @@ pub fn by_name(tx: &mut TenantTx, name: &str, language: &str) -> Result<Option<T
     tx.one(sql, params![name, language])
 }
 
-/// A template by the provider's id of it, held against other writers until the transaction ends.
+/// A template by the provider's id, locked until the transaction ends.
 pub fn at_provider_for_update(tx: &mut TenantTx, provider_id: &str) -> Result<Option<TemplateRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from channel_templates where workspace = ?1 and provider_id = ?2 /*pg for update*/"
@@ -143,7 +142,7 @@ pub fn at_provider_for_update(tx: &mut TenantTx, provider_id: &str) -> Result<Op
 
 /// Writes what changes of a template.
 pub fn save(tx: &mut TenantTx, row: &TemplateRow) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let (sql, values) = update!(
         "channel_templates" of tenant set {
             provider_id: &row.provider_id,
@@ -164,6 +163,6 @@ pub fn save(tx: &mut TenantTx, row: &TemplateRow) -> Result<(), DbError> {
 
 /// Removes a template; `false` when there is none.
 pub fn delete(tx: &mut TenantTx, id: Id<ChannelTemplate>) -> Result<bool, DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     Ok(tx.exec("delete from channel_templates where workspace = ?1 and id = ?2", params![id])? > 0)
 }

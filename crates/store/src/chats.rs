@@ -1,7 +1,7 @@
-//! Chats: their messages, what their conversations keep between two messages, and the hours of their agents.
+//! Chats: their messages, the state of their conversations, and the opening hours of their agents.
 //!
-//! A chat is changed by who holds its row. A reply that is being written belongs to one attempt of one turn:
-//! only that attempt may store it.
+//! A chat is changed by the owner of its row lock. A reply in progress belongs to one attempt of one turn: only that
+//! attempt may store it.
 
 use const_format::formatcp;
 use domain::chat::{Channel, EndCause, Reading, Role, State, TurnKind};
@@ -23,11 +23,11 @@ row! {
         agent: Id<Agent>,
         /// What carries its words.
         channel: Channel,
-        /// Who writes, where that is known.
+        /// The contact who writes, if known.
         contact: Option<Id<Contact>>,
         /// The workspace's own name of the customer.
         external_ref: Option<String>,
-        /// What was given when it was started.
+        /// Metadata of the request that started it.
         metadata: Map<String, Json>,
         state: State,
         end_cause: Option<EndCause>,
@@ -48,7 +48,7 @@ row! {
         characters: i64,
         /// The newest message that the state of the conversation contains.
         heard: i64,
-        /// What is held of the wallet for it.
+        /// The amount that is reserved of the wallet for it.
         price: i64,
         turn: i64,
         /// What the reply that is being written answers.
@@ -72,7 +72,7 @@ row! {
         teammate: Option<Id<User>>,
         /// The newest message when it was taken over.
         taken_from: Option<i64>,
-        /// The newest message when a person gave it back to the agent; 0 when nobody has.
+        /// The newest message when a human handed it back to the agent; 0 if none has.
         given_back: i64,
         /// Why it was handed to a person.
         handoff_reason: Option<String>,
@@ -98,7 +98,7 @@ row! {
         sentiment: Option<String>,
         /// When the agent begins its reply to what has come in on the messaging channel.
         reply_at: Option<Timestamp>,
-        /// When the first message came that the agent has not replied to there.
+        /// When the first message without a reply of the agent arrived.
         unanswered_at: Option<Timestamp>,
         /// Grows with every save.
         version: i64,
@@ -126,7 +126,7 @@ row! {
 }
 
 row! {
-    /// What a conversation keeps between two messages.
+    /// The state of a conversation between two messages.
     #[derive(Debug, Clone, Default)]
     pub struct StateRow {
         /// Its state, JSON; none before the opening.
@@ -137,7 +137,7 @@ row! {
 }
 
 row! {
-    /// When an agent takes new chats.
+    /// The hours in which an agent accepts new chats.
     #[derive(Debug, Clone)]
     pub struct HoursRow in "agent_hours" {
         agent: Id<Agent>,
@@ -159,7 +159,7 @@ pub fn get(tx: &mut TenantTx, id: Id<Chat>) -> Result<Option<ChatRow>, DbError> 
     tx.one(formatcp!("select {COLUMNS} from chats where workspace = ?1 and id = ?2"), params![id])
 }
 
-/// One chat, held against other writers until the transaction ends.
+/// One chat, locked until the transaction ends.
 pub fn get_for_update(tx: &mut TenantTx, id: Id<Chat>) -> Result<Option<ChatRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from chats where workspace = ?1 and id = ?2 /*pg for update*/"),
@@ -216,8 +216,8 @@ pub fn save(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, DbError> {
     Ok(tx.exec(sql, &values)? > 0)
 }
 
-/// Sets what is held of the wallet for a chat, and the flow that it runs: both are those of its opening, which was put off
-/// for one that waited for people. The caller holds the row.
+/// Sets the reservation and the flow of a chat whose opening was deferred while it waited for humans. The caller has
+/// locked the row.
 pub fn admit(tx: &mut Tx<'_>, row: &ChatRow) -> Result<(), DbError> {
     tx.later(
         "update chats set price = ?3, flow = ?4, language = ?5, redact = ?6 where workspace = ?1 and id = ?2",
@@ -225,14 +225,14 @@ pub fn admit(tx: &mut Tx<'_>, row: &ChatRow) -> Result<(), DbError> {
     )
 }
 
-/// What the conversation of a chat keeps.
+/// The state of a chat's conversation.
 pub fn state(tx: &mut TenantTx, id: Id<Chat>) -> Result<StateRow, DbError> {
     const SQL: &str =
         formatcp!("select {} from chat_states where workspace = ?1 and chat = ?2", StateRow::COLUMNS);
     Ok(tx.one(SQL, params![id])?.unwrap_or_default())
 }
 
-/// Stores what the conversation keeps; how far a reply had got is forgotten.
+/// Stores the state of the conversation, and clears the progress of a reply.
 pub fn save_state(tx: &mut TenantTx, id: Id<Chat>, conversation: &str) -> Result<(), DbError> {
     tx.later(
         "update chat_states set conversation = ?3, progress = null where workspace = ?1 and chat = ?2",
@@ -300,8 +300,8 @@ pub fn list(
     }
 }
 
-/// Of the newest `most` chats that a workspace has opened over the API since a moment: in how many the customer has written
-/// nothing, and in how many something.
+/// Of the newest `most` chats that a workspace has opened over the API since a timestamp: the number in which the
+/// customer has not written, and in which they have.
 pub fn silent_and_spoken(tx: &mut TenantTx, since: Timestamp, most: i64) -> Result<(i64, i64), DbError> {
     const SQL: &str = "select cast(coalesce(sum(silent), 0) as bigint), cast(coalesce(sum(1 - silent), 0) as bigint) from \
         (select cast(case when customer_messages = 0 then 1 else 0 end as bigint) as silent from chats \
@@ -321,8 +321,8 @@ pub fn want_all_ended(tx: &mut TenantTx, cause: EndCause, now: Timestamp) -> Res
 /// Those that are due are claimed.
 const CLAIMED: Claimed = Claimed { table: "chats", due: "next_at", key: "workspace, id" };
 
-/// Across workspaces: up to `limit` chats that have to be looked at and are not claimed, the longest waiting first, without
-/// those of the workspaces in `without`. To be asked in a transaction that claims, see [`claim`].
+/// Across workspaces: up to `limit` due chats without a claim, longest due first, except those of the workspaces in
+/// `without`. For a transaction that claims them ([`claim`]).
 pub fn due(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -337,12 +337,12 @@ pub fn claim(tx: &mut TenantTx, id: Id<Chat>, until: Timestamp) -> Result<(), Db
     CLAIMED.claim(tx, params![id], until)
 }
 
-/// Across workspaces: when the next chat has to be looked at by somebody who has not claimed it.
+/// Across workspaces: when the next chat without a claim is due.
 pub fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
     CLAIMED.next_due(tx, now)
 }
 
-/// Across workspaces: gives up the replies that a node was writing when it stopped; they are taken up at once.
+/// Across workspaces: releases the replies that a stopped node was writing; they are due at once.
 pub fn orphan(tx: &mut Tx<'_>, node: &str, now: Timestamp) -> Result<u64, DbError> {
     tx.exec(
         "update chats set turn_until = ?2, next_at = ?2, claimed_until = null, version = version + 1 \
@@ -351,7 +351,7 @@ pub fn orphan(tx: &mut Tx<'_>, node: &str, now: Timestamp) -> Result<u64, DbErro
     )
 }
 
-/// Across workspaces: chats whose analysis is due. Each counts a try and is due again at `lease`.
+/// Across workspaces: leases chats whose analysis is due until `lease`; each counts an attempt.
 pub fn take_to_analyse(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -378,7 +378,7 @@ pub fn next_analysis(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(tx.one("select min(analysis_at) from chats where analysis_at is not null", &[])?.flatten())
 }
 
-/// Chats of these contacts, held against other writers until the transaction ends.
+/// Chats of these contacts, locked until the transaction ends.
 pub fn of_contacts(tx: &mut TenantTx, contacts: &[Id<Contact>]) -> Result<Vec<ChatRow>, DbError> {
     let mut found = Vec::new();
     for some in contacts.chunks(ROWS) {
@@ -392,7 +392,7 @@ pub fn of_contacts(tx: &mut TenantTx, contacts: &[Id<Contact>]) -> Result<Vec<Ch
     Ok(found)
 }
 
-/// Deletes the messages of a chat and what its conversation keeps; how many messages there were.
+/// Deletes the messages of a chat and the state of its conversation. Returns the number of messages.
 pub fn erase_words(tx: &mut TenantTx, id: Id<Chat>) -> Result<u64, DbError> {
     drop_state(tx, id)?;
     tx.exec("delete from chat_messages where workspace = ?1 and chat = ?2", params![id])
@@ -427,14 +427,14 @@ pub fn drop_flow(tx: &mut TenantTx, flow: &str) -> Result<(), DbError> {
 pub(crate) const FLOW_IS_FREE: &str =
     "not exists (select 1 from chats where chats.flow = flows.id and chats.ended_at is null)";
 
-/// When an agent takes new chats; `None`: always.
+/// The hours of an agent; `None`: always open.
 pub fn hours(tx: &mut TenantTx, agent: Id<Agent>) -> Result<Option<HoursRow>, DbError> {
     const SQL: &str =
         formatcp!("select {} from agent_hours where workspace = ?1 and agent = ?2", HoursRow::COLUMNS);
     tx.one(SQL, params![agent])
 }
 
-/// Sets when an agent takes new chats.
+/// Sets the hours of an agent.
 pub fn set_hours(tx: &mut TenantTx, row: &HoursRow) -> Result<(), DbError> {
     const SQL: &str = formatcp!(
         "{} on conflict (agent) do update set timezone = excluded.timezone, hours = excluded.hours",
@@ -443,7 +443,7 @@ pub fn set_hours(tx: &mut TenantTx, row: &HoursRow) -> Result<(), DbError> {
     tx.later(SQL, &row.values())
 }
 
-/// Has an agent take new chats at any time.
+/// Removes the hours of an agent: it is always open.
 pub fn remove_hours(tx: &mut TenantTx, agent: Id<Agent>) -> Result<(), DbError> {
     tx.later("delete from agent_hours where workspace = ?1 and agent = ?2", params![agent])
 }

@@ -1,5 +1,5 @@
-//! Claims on rows that are due. On a shared store a node claims a batch for a while, so that others take other rows. Nothing but
-//! work in vain depends on a claim: who works a row locks it. Whatever is saved of a row ends its claim.
+//! Claims on due rows: on PostgreSQL a node claims a batch for a while, so that other nodes take other rows. A claim is
+//! advisory and only avoids duplicate work: the row is locked when it is worked. Saving a row ends its claim.
 
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
@@ -9,7 +9,7 @@ use crate::db::row::FromRow;
 use crate::db::{DbError, TenantTx, Tx, any_of};
 use crate::params;
 
-/// A table whose due rows are claimed; it has the columns `workspace` and `claimed_until`.
+/// A table with claims on its due rows; it has the columns `workspace` and `claimed_until`.
 pub(crate) struct Claimed {
     pub table: &'static str,
     /// The column that says when a row is due; null when it is not.
@@ -19,8 +19,8 @@ pub(crate) struct Claimed {
 }
 
 impl Claimed {
-    /// Across workspaces: keys of up to `limit` rows that are due and that nobody has claimed, longest waiting first, without
-    /// those of the workspaces in `without`. On a shared store they are locked until the transaction ends, and locked ones are left out.
+    /// Across workspaces: keys of up to `limit` due rows without a claim, longest due first, except those of the
+    /// workspaces in `without`. On PostgreSQL they are locked until the transaction ends, and locked ones are skipped.
     pub fn due<T: FromRow>(
         &self,
         tx: &mut Tx<'_>,
@@ -43,7 +43,8 @@ impl Claimed {
         tx.all(&sql, &values)
     }
 
-    /// Claims a row until `until`; `key` is what follows the workspace. Other nodes do not share an embedded store: there it is not written down.
+    /// Claims a row until `until`; `key` is the rest of its key after the workspace. Does nothing on SQLite, which has
+    /// one node.
     pub fn claim(&self, tx: &mut TenantTx, key: &[Value<'_>], until: Timestamp) -> Result<(), DbError> {
         if !tx.shared() {
             return Ok(());
@@ -59,8 +60,8 @@ impl Claimed {
         tx.later(&sql, &values)
     }
 
-    /// Across workspaces: when the next row is due that nobody has claimed; when all that are due are claimed, the end of the first claim is
-    /// not overlooked.
+    /// Across workspaces: when the next row without a claim is due; if all due rows are claimed, the end of the first
+    /// claim.
     pub fn next_due(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
         let Self { table, due, .. } = self;
         let free: Option<Timestamp> = tx.one(

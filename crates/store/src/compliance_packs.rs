@@ -1,4 +1,4 @@
-//! Compliance packs that the operator made for a workspace. Built-in ones are data in `domain::compliance`.
+//! Custom compliance packs of a workspace. Built-in ones are data in `domain::compliance`.
 
 use const_format::formatcp;
 use domain::ids::{CompliancePack, Id};

@@ -14,7 +14,7 @@ row! {
     #[derive(Debug, Clone)]
     pub struct ContactRow in "contacts" {
         id: Id<Contact>,
-        /// `Test` for a person that only simulated calls made.
+        /// `Test` for a person of simulated calls only.
         mode: Mode,
         /// The customer's own id.
         external_ref: Option<String>,
@@ -49,34 +49,34 @@ row! {
 
 const COLUMNS: &str = ContactRow::COLUMNS;
 
-/// Under which names this transaction knows contacts that were read for many.
-const KNOWN: &str = "contact ";
+/// Key prefix of cached contacts.
+const CACHED: &str = "contact ";
 
 fn by_id(tenant: Tenant, id: Id<Contact>) -> String {
-    format!("{KNOWN}{tenant} {id}")
+    format!("{CACHED}{tenant} {id}")
 }
 
 fn by_phone(tenant: Tenant, mode: Mode, phone: &str) -> String {
-    format!("{KNOWN}{tenant} {} {phone}", mode.as_str())
+    format!("{CACHED}{tenant} {} {phone}", mode.as_str())
 }
 
 fn by_user(tenant: Tenant, mode: Mode, user: &str) -> String {
-    format!("{KNOWN}{tenant} {} @{user}", mode.as_str())
+    format!("{CACHED}{tenant} {} @{user}", mode.as_str())
 }
 
 fn know(tx: &mut TenantTx, row: &ContactRow) {
     let tenant = tx.tenant();
-    tx.hold(by_id(tenant, row.id), Some(row.clone()));
+    tx.cache_row(by_id(tenant, row.id), Some(row.clone()));
     if let Some(phone) = &row.phone {
-        tx.hold(by_phone(tenant, row.mode, phone), Some(row.clone()));
+        tx.cache_row(by_phone(tenant, row.mode, phone), Some(row.clone()));
     }
     if let Some(user) = &row.chatapp_user_id {
-        tx.hold(by_user(tenant, row.mode, user), Some(row.clone()));
+        tx.cache_row(by_user(tenant, row.mode, user), Some(row.clone()));
     }
 }
 
-/// Reads the contacts with these ids with one statement: [`get`] knows them until the transaction ends.
-pub fn read_ahead(tx: &mut TenantTx, ids: &[Id<Contact>]) -> Result<Vec<ContactRow>, DbError> {
+/// Reads and caches the contacts with these ids, with one statement.
+pub fn prefetch(tx: &mut TenantTx, ids: &[Id<Contact>]) -> Result<Vec<ContactRow>, DbError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -88,9 +88,9 @@ pub fn read_ahead(tx: &mut TenantTx, ids: &[Id<Contact>]) -> Result<Vec<ContactR
     Ok(found)
 }
 
-/// Reads the contacts with these numbers (E.164) and these ids on the messaging channel with a statement each:
-/// [`find_by_phone`] and [`find_by_channel_user`] know until the transaction ends who has them, and that nobody has.
-pub fn read_ahead_by_address(
+/// Reads and caches the contacts with these numbers (E.164) and these ids on the messaging channel, and which of them
+/// have none, with a statement each, for [`find_by_phone`] and [`find_by_channel_user`].
+pub fn prefetch_by_address(
     tx: &mut TenantTx,
     mode: Mode,
     phones: &[String],
@@ -110,25 +110,24 @@ pub fn read_ahead_by_address(
         found.extend(tx.all::<ContactRow>(&sql, &params)?);
     }
     for phone in phones {
-        tx.hold(by_phone(tenant, mode, phone), None::<ContactRow>);
+        tx.cache_row(by_phone(tenant, mode, phone), None::<ContactRow>);
     }
     for user in users {
-        tx.hold(by_user(tenant, mode, user), None::<ContactRow>);
+        tx.cache_row(by_user(tenant, mode, user), None::<ContactRow>);
     }
     found.iter().for_each(|row| know(tx, row));
     Ok(found)
 }
 
-/// Across workspaces: whether this transaction made a contact, so that nothing else can be about the person yet but what
-/// the transaction itself has written.
+/// Across workspaces: whether this transaction has created a contact: no other transaction can have rows about it.
 pub fn is_fresh(tx: &Tx<'_>, id: Id<Contact>) -> bool {
-    tx.knows_any() && tx.known::<()>(&format!("fresh {id}")).is_some()
+    tx.has_cached_rows() && tx.cached::<()>(&format!("fresh {id}")).is_some()
 }
 
 /// One contact, erased or not.
 pub fn get(tx: &mut TenantTx, id: Id<Contact>) -> Result<Option<ContactRow>, DbError> {
-    if tx.knows_any()
-        && let Some(known) = tx.known::<Option<ContactRow>>(&by_id(tx.tenant(), id))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached::<Option<ContactRow>>(&by_id(tx.tenant(), id))
     {
         return Ok(known);
     }
@@ -148,12 +147,12 @@ pub fn erased_at(tx: &mut TenantTx, id: Id<Contact>) -> Result<Option<Timestamp>
     Ok(tx.one("select erased_at from contacts where workspace = ?1 and id = ?2", params![id])?.flatten())
 }
 
-/// Which contacts a reader sees.
+/// Which contacts are visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visible {
-    /// The real ones: what live keys see.
+    /// The real ones, for live keys.
     Live,
-    /// The real ones and those of simulated calls: what test keys see.
+    /// The real ones and those of simulated calls, for test keys.
     All,
 }
 
@@ -195,13 +194,13 @@ pub fn find_by_reference(
 
 /// The contact with this number (E.164).
 pub fn find_by_phone(tx: &mut TenantTx, mode: Mode, phone: &str) -> Result<Option<ContactRow>, DbError> {
-    if tx.knows_any()
-        && let Some(known) = tx.known::<Option<ContactRow>>(&by_phone(tx.tenant(), mode, phone))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached::<Option<ContactRow>>(&by_phone(tx.tenant(), mode, phone))
     {
         return Ok(known);
     }
-    // With a limit each number is looked up by itself, also when many are asked for at once (`Tx::prefetch`): a plan that was
-    // made while the table was small would read all of it otherwise.
+    // The limit forces an index lookup for each number, also for many at once (`Tx::prefetch`): a plan from when the
+    // table was small would scan it.
     tx.one(
         formatcp!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and phone = ?3 limit 1"),
         params![mode, phone],
@@ -214,8 +213,8 @@ pub fn find_by_channel_user(
     mode: Mode,
     user: &str,
 ) -> Result<Option<ContactRow>, DbError> {
-    if tx.knows_any()
-        && let Some(known) = tx.known::<Option<ContactRow>>(&by_user(tx.tenant(), mode, user))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached::<Option<ContactRow>>(&by_user(tx.tenant(), mode, user))
     {
         return Ok(known);
     }
@@ -227,7 +226,7 @@ pub fn find_by_channel_user(
     )
 }
 
-/// Writes what the messaging channel tells of a person: number, name there, id.
+/// Sets the number, name and id of a person on the messaging channel.
 pub fn set_channel(
     tx: &mut TenantTx,
     id: Id<Contact>,
@@ -238,7 +237,7 @@ pub fn set_channel(
 ) -> Result<(), DbError> {
     let sql = "update contacts set phone = ?3, chatapp_user_id = ?4, chatapp_username = ?5, updated_at = ?6
         where workspace = ?1 and id = ?2 and erased_at is null";
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     tx.exec(sql, params![id, phone, user, username, now]).map(|_| ())
 }
 
@@ -262,13 +261,13 @@ pub fn references(
     tx.all(&format!("select id, external_ref from contacts where workspace = ?1 and id in {list}"), &params)
 }
 
-/// Adds a contact; `false` when the reference or the number is taken (by a writer of this very moment, too). Where this
-/// transaction has seen with many others that the number or the id on the channel is free, the row travels with theirs;
-/// if it is taken by then, the transaction runs again.
+/// Adds a contact; `false` if the reference or the number is taken (by a concurrent transaction, too). If this
+/// transaction has prefetched that the number or the channel id is free, the insert is batched with others, and the
+/// transaction is retried if it is taken by then.
 pub fn insert(tx: &mut TenantTx, row: &ContactRow) -> Result<bool, DbError> {
     let tenant = tx.tenant();
     const SQL: &str = formatcp!("{} on conflict do nothing", ContactRow::INSERT);
-    if tx.shared() && row.external_ref.is_none() && tx.knows_any() {
+    if tx.shared() && row.external_ref.is_none() && tx.has_cached_rows() {
         let mut names = [
             row.phone.as_deref().map(|phone| by_phone(tenant, row.mode, phone)),
             row.chatapp_user_id.as_deref().map(|user| by_user(tenant, row.mode, user)),
@@ -276,31 +275,31 @@ pub fn insert(tx: &mut TenantTx, row: &ContactRow) -> Result<bool, DbError> {
         .into_iter()
         .flatten()
         .peekable();
-        let free = |name: String| matches!(tx.known::<Option<ContactRow>>(&name), Some(None));
+        let free = |name: String| matches!(tx.cached::<Option<ContactRow>>(&name), Some(None));
         if names.peek().is_some() && names.all(free) {
             let otherwise = DbError::Retry("a contact was made a moment ago".into());
             tx.add_new(SQL, &row.values(row.created_at), otherwise)?;
             know(tx, row);
-            tx.hold(format!("fresh {}", row.id), ());
+            tx.cache_row(format!("fresh {}", row.id), ());
             return Ok(true);
         }
     }
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     Ok(tx.exec(SQL, &row.values(row.created_at))? > 0)
 }
 
-/// Across workspaces: adds contacts whose reference and number are free. When another transaction has taken one of them, the
-/// transaction is to be done again.
+/// Across workspaces: adds contacts whose reference and number are free. Fails with a retry if a concurrent transaction
+/// took one of them.
 pub fn insert_all<'r>(
     tx: &mut Tx<'_>,
     rows: impl IntoIterator<Item = (Tenant, &'r ContactRow)>,
 ) -> Result<(), DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let rows = rows.into_iter().map(|(tenant, row)| row.values_of(tenant, row.created_at));
     tx.insert_new(ContactRow::INTO, rows, &DbError::Retry("a contact was made a moment ago".into()))
 }
 
-/// Gives a contact without a reference this one, unless another contact has it. Returns whether it was given.
+/// Sets the reference of a contact that has none, unless another contact has it. Returns whether it was set.
 pub fn adopt_reference(
     tx: &mut TenantTx,
     mode: Mode,
@@ -308,7 +307,7 @@ pub fn adopt_reference(
     reference: &str,
     now: Timestamp,
 ) -> Result<bool, DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let adopted = tx.exec(
         "update contacts set external_ref = ?4, updated_at = ?5 where workspace = ?1 and id = ?3 and mode = ?2 and external_ref is null \
          and not exists (select 1 from contacts c where c.workspace = ?1 and c.mode = ?2 and c.external_ref = ?4)",
@@ -330,9 +329,9 @@ pub fn touch(tx: &mut TenantTx, id: Id<Contact>, now: Timestamp) -> Result<(), D
     )
 }
 
-/// Writes what a client may change of a contact; `false` when it is gone or erased.
+/// Saves the fields that a client may change; `false` if the contact is deleted or erased.
 pub fn update(tx: &mut TenantTx, row: &ContactRow, now: Timestamp) -> Result<bool, DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let (sql, values) = update!(
         "contacts" of tenant set {
             phone: row.phone.as_deref(),
@@ -352,14 +351,14 @@ pub fn update(tx: &mut TenantTx, row: &ContactRow, now: Timestamp) -> Result<boo
 
 /// Marks a contact opted out; `false` when it was already.
 pub fn opt_out(tx: &mut TenantTx, id: Id<Contact>, now: Timestamp) -> Result<bool, DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let sql = "update contacts set opt_out = 1, updated_at = ?3 where workspace = ?1 and id = ?2 and opt_out = 0 and erased_at is null";
     Ok(tx.exec(sql, params![id, now])? > 0)
 }
 
 /// Lifts a contact's opt-out; `false` when there was none.
 pub fn lift_opt_out(tx: &mut TenantTx, id: Id<Contact>, now: Timestamp) -> Result<bool, DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let sql = "update contacts set opt_out = 0, updated_at = ?3 where workspace = ?1 and id = ?2 and opt_out = 1 and erased_at is null";
     Ok(tx.exec(sql, params![id, now])? > 0)
 }
@@ -373,7 +372,7 @@ pub fn has_calls(tx: &mut TenantTx, id: Id<Contact>) -> Result<bool, DbError> {
 
 /// Deletes a contact; `false` when it is not there.
 pub fn delete(tx: &mut TenantTx, id: Id<Contact>) -> Result<bool, DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     Ok(tx.exec("delete from contacts where workspace = ?1 and id = ?2 and erased_at is null", params![id])?
         > 0)
 }
@@ -387,7 +386,7 @@ pub fn erase(
     result: &Json,
     now: Timestamp,
 ) -> Result<bool, DbError> {
-    tx.forget_all(KNOWN);
+    tx.uncache_all(CACHED);
     let changed = tx.exec(
         "update contacts set external_ref = null, phone = null, name = null, email = null, company = null, attributes = '{}', variables = '{}', \
          preferred_language = '', timezone = '', consent = null, chatapp_user_id = null, chatapp_username = null, last_contact_at = null, \

@@ -37,7 +37,7 @@ pub fn head_for_update(tx: &mut TenantTx, strand: Strand) -> Result<Option<HeadR
     if let Some(head) = tx.one::<HeadRow>(held, params![strand])? {
         return Ok(Some(head).filter(|head| head.head.seq > 0));
     }
-    // The first writer of a chain makes the row; one that comes at the same moment waits for it here.
+    // The first writer of a chain inserts the row; a concurrent one waits for it here.
     tx.exec(
         "insert into decision_log_heads (workspace, chain, seq, hash, at, seal) values (?1, ?2, 0, ?3, 0, '') on conflict do nothing",
         params![strand, &Head::default().hash],
@@ -106,7 +106,7 @@ pub fn accept_seal(tx: &mut TenantTx, strand: Strand, seal: &str) -> Result<(), 
 }
 
 row! {
-    /// A row of a chain as stored: what of it is kept as it is, and its texts.
+    /// A row of a chain as stored: its fixed part, and its texts.
     #[derive(Debug, Clone)]
     pub struct NewRow in "decision_log" {
         tenant: Tenant as "workspace",
@@ -219,9 +219,9 @@ pub fn range(
 }
 
 row! {
-    /// How many dials were refused on a day by one rule for one agent.
+    /// The number of dials that were refused on a day by one rule for one agent.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Blocked {
+    pub struct BlockedCount {
         /// Days since 1970-01-01 in India.
         day: i64,
         /// The rule that refused.
@@ -240,7 +240,7 @@ pub fn blocked(
     is_test: bool,
     from: Option<Timestamp>,
     to: Option<Timestamp>,
-) -> Result<Vec<Blocked>, DbError> {
+) -> Result<Vec<BlockedCount>, DbError> {
     let (from, to) = (from.unwrap_or(Timestamp(i64::MIN)), to.unwrap_or(Timestamp(i64::MAX)));
     const SQL: &str = formatcp!(
         "select {} from ( \
@@ -248,7 +248,7 @@ pub fn blocked(
          where workspace = ?1 and chain in ('audit', 'audit_test') and decision = 'blocked' and is_test = ?2 and at >= ?3 and at < ?4 \
          group by 1, 2, 3) as counted \
          left join agents on agents.workspace = ?1 and agents.id = counted.agent_id order by 1, 2, 3",
-        Blocked::COLUMNS
+        BlockedCount::COLUMNS
     );
     tx.all(SQL, params![is_test, from, to])
 }
@@ -270,7 +270,7 @@ pub fn disclosures(
     Ok((of("disclosure_kept"), of("disclosure_missed")))
 }
 
-/// What the gates said about a call or chat that began at about `near`, as its record holds it.
+/// The gate results of a call or chat that began at about `near`, as recorded.
 pub fn gate_results(
     tx: &mut TenantTx,
     chain: Chain,

@@ -9,14 +9,14 @@ use domain::time::Timestamp;
 use domain::trace::TraceContext;
 
 use crate::db::row::row;
-use crate::db::{DbError, TenantTx, Tx, Value, places};
+use crate::db::{DbError, TenantTx, Tx, Value, placeholders};
 use crate::events::TranscriptRef;
 use crate::params;
 
 /// The delivery of `event` to `endpoint`. It sorts as the event does.
 pub fn id_of(event: Id<Event>, endpoint: Id<WebhookEndpoint>) -> Id<Delivery> {
-    // The low 62 bits of an id are random; the others hold its time, version and variant. Adding keeps the
-    // order of events of one millisecond.
+    // The low 62 bits of an id are random; the others are its time, version and variant. Adding keeps the order of
+    // events of one millisecond.
     const RANDOM: u128 = (1 << 62) - 1;
     Id::from_bits((event.bits() & !RANDOM) | (event.bits().wrapping_add(endpoint.bits() & RANDOM) & RANDOM))
 }
@@ -31,7 +31,7 @@ pub struct NewDelivery<'a> {
     /// The mode of the event.
     pub mode: Mode,
     pub created_at: Timestamp,
-    /// The end of the lease of the node that makes it, or `None` to let it wait in line for its endpoint.
+    /// The end of the lease of the creating node, or `None` to queue it for its endpoint.
     pub lease: Option<Timestamp>,
 }
 
@@ -53,7 +53,7 @@ pub fn insert(tx: &mut TenantTx, row: NewDelivery<'_>) -> Result<(), DbError> {
 }
 
 row! {
-    /// A delivery that wants an attempt.
+    /// A delivery that is due for an attempt.
     #[derive(Debug, Clone)]
     pub struct DueRow {
         tenant: Tenant as "d.workspace",
@@ -66,7 +66,7 @@ row! {
         round_at: Timestamp as "d.round_at",
         /// Attempts of this round.
         made: u32 as "d.made",
-        /// When the delivery was made.
+        /// When the delivery was created.
         created_at: Timestamp as "d.created_at",
         /// What is sent; `None` when it was emptied or dropped.
         envelope: Option<String> as "e.envelope",
@@ -93,8 +93,8 @@ pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<DueRow>, D
     tx.all(sql, params![now, limit])
 }
 
-/// Across workspaces: up to `limit` deliveries that wait in line for an endpoint, oldest first. The sender
-/// knows an endpoint by its id, and learns the workspace from the rows.
+/// Across workspaces: up to `limit` queued deliveries of an endpoint, oldest first. The sender has the endpoint's id
+/// only; the rows have the workspace.
 pub fn waiting(tx: &mut Tx<'_>, endpoint: Id<WebhookEndpoint>, limit: i64) -> Result<Vec<DueRow>, DbError> {
     let sql = formatcp!(
         "{DUE} where d.endpoint = ?1 and d.due_at is null and d.status = 'pending' order by d.id limit ?2 /*pg for update of d skip locked*/"
@@ -114,8 +114,7 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(tx.one("select min(due_at) from deliveries where due_at is not null", &[])?.flatten())
 }
 
-/// Across workspaces: ends all leases that run until `until` at most, because their holder is gone. Returns
-/// how many there were.
+/// Across workspaces: ends all leases that run until `until` at most, because their holder is gone. Returns how many.
 pub fn void_leases(tx: &mut Tx<'_>, now: Timestamp, until: Timestamp) -> Result<u64, DbError> {
     tx.exec(
         "update deliveries set due_at = ?1, leased = 0 where due_at > ?1 and due_at <= ?2 and leased = 1",
@@ -132,16 +131,16 @@ pub struct Key {
 
 const ONE: &str = "where workspace = ?1 and endpoint = ?2 and id = ?3";
 
-/// The same for a statement that changes many alike: workspace and id name the row ([`Tx::change`]).
+/// The same for a batched update, whose key is workspace and id ([`Tx::change`]).
 const EACH: &str = "where workspace = ?1 and id = ?2 and endpoint = ?3 and status = 'pending'";
 
-/// Takes a pending delivery, which the caller has locked, until `until`.
+/// Leases a pending delivery, which the caller has locked, until `until`.
 pub fn lease(tx: &mut Tx<'_>, key: Key, until: Timestamp) -> Result<(), DbError> {
     let sql = formatcp!("update deliveries set due_at = ?4, leased = 1 {EACH}");
     tx.change(sql, params![key.tenant, key.id, key.endpoint, until], not_held())
 }
 
-/// Lets a pending delivery, which the caller has locked, wait in line for its endpoint.
+/// Queues a pending delivery, which the caller has locked, for its endpoint.
 pub fn wait_in_line(tx: &mut Tx<'_>, key: Key) -> Result<(), DbError> {
     let sql = formatcp!("update deliveries set due_at = null, leased = 0 {EACH}");
     tx.change(sql, params![key.tenant, key.id, key.endpoint], not_held())
@@ -151,7 +150,7 @@ fn not_held() -> DbError {
     DbError::Retry("a delivery changed while it was held".into())
 }
 
-/// Ends the lease of a delivery, which may be taken again from `due` on. This does not count as an attempt.
+/// Ends the lease of a delivery, which is due at `due`. This does not count as an attempt.
 pub fn release(tx: &mut Tx<'_>, key: Key, round: i64, due: Timestamp) -> Result<(), DbError> {
     tx.later(
         formatcp!(
@@ -161,19 +160,25 @@ pub fn release(tx: &mut Tx<'_>, key: Key, round: i64, due: Timestamp) -> Result<
     )
 }
 
-/// What an attempt did to its delivery.
+/// The result of an attempt for its delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum After {
-    /// Delivered at this moment.
+pub enum AttemptResult {
+    /// Delivered at this time.
     Succeeded(Timestamp),
-    /// To be tried again then.
+    /// To be retried at this time.
     RetryAt(Timestamp),
     Failed,
 }
 
-/// Notes an attempt (a JSON object) of a round and what becomes of the delivery. If that round is over, or
-/// the delivery was stopped meanwhile and the attempt failed too, only the attempt is noted.
-pub fn record(tx: &mut Tx<'_>, key: Key, round: i64, attempt: &str, after: After) -> Result<(), DbError> {
+/// Records an attempt (a JSON object) of a round and its result. If the round is over, or the delivery was stopped and
+/// the attempt failed too, only the attempt is recorded.
+pub fn record(
+    tx: &mut Tx<'_>,
+    key: Key,
+    round: i64,
+    attempt: &str,
+    after: AttemptResult,
+) -> Result<(), DbError> {
     const APPEND: &str = "attempts = case when attempts = '' then '' else attempts || ',' end || ?4";
     const NOTE: &str = formatcp!("update deliveries set {APPEND}, made = made + 1, leased = 0");
     const SUCCEEDED: &str = formatcp!(
@@ -190,15 +195,15 @@ pub fn record(tx: &mut Tx<'_>, key: Key, round: i64, attempt: &str, after: After
         "update deliveries set {APPEND} {ONE} and (round <> ?5 or status <> 'pending') and attempts not like '%' || ?4"
     );
     let (of_round, at, otherwise) = match after {
-        After::Succeeded(at) => (SUCCEEDED, Some(at), OTHER_ROUND),
-        After::RetryAt(at) => (RETRY_AT, Some(at), OTHER_ROUND_OR_STOPPED),
-        After::Failed => (FAILED, None, OTHER_ROUND_OR_STOPPED),
+        AttemptResult::Succeeded(at) => (SUCCEEDED, Some(at), OTHER_ROUND),
+        AttemptResult::RetryAt(at) => (RETRY_AT, Some(at), OTHER_ROUND_OR_STOPPED),
+        AttemptResult::Failed => (FAILED, None, OTHER_ROUND_OR_STOPPED),
     };
     let values = params![key.tenant, key.endpoint, key.id, attempt, round, at];
     let count = if at.is_some() { 6 } else { 5 };
     if tx.shared() {
-        // The first statement is still under way when the second is sent: that one tells by the attempt itself
-        // whether it was noted.
+        // The first statement is still in flight when the second is sent, which finds out by the attempt itself whether
+        // it was recorded.
         tx.later(of_round, &values[..count])?;
         tx.later(otherwise, &values[..5])?;
     } else if tx.exec(of_round, &values[..count])? == 0 {
@@ -207,24 +212,24 @@ pub fn record(tx: &mut Tx<'_>, key: Key, round: i64, attempt: &str, after: After
     Ok(())
 }
 
-/// An attempt, and what becomes of its delivery.
+/// An attempt, and its result for the delivery.
 #[derive(Debug, Clone)]
-pub struct Noted {
+pub struct RecordedAttempt {
     pub key: Key,
-    /// Of which round the attempt is.
+    /// The round of the attempt.
     pub round: i64,
     /// A JSON object.
     pub attempt: String,
-    pub after: After,
+    pub after: AttemptResult,
 }
 
 /// Attempts of one statement. With more, the planner may read the whole index for the span of their ids, and compare each row with
 /// each attempt: on 26,000 deliveries 256 attempts took 24 ms so, and 64 took 0.7 ms.
 const NOTED_TOGETHER: usize = 32;
 
-/// Across workspaces: notes many attempts as [`record`] does, each of the workspace that its key names. On
-/// PostgreSQL those that end alike take one statement for [`NOTED_TOGETHER`] of them.
-pub fn record_all(tx: &mut Tx<'_>, noted: &[Noted]) -> Result<(), DbError> {
+/// Across workspaces: records many attempts as [`record`] does, each in the workspace of its key. On PostgreSQL
+/// attempts with the same result are batched by [`NOTED_TOGETHER`].
+pub fn record_all(tx: &mut Tx<'_>, noted: &[RecordedAttempt]) -> Result<(), DbError> {
     const FROM: &str = "from unnest(?1::text[], ?2::text[], ?3::text[], ?4::text[], ?5::bigint[], ?6::bigint[]) \
          as r (workspace, endpoint, id, attempt, round, at) \
          where d.workspace = r.workspace and d.endpoint = r.endpoint and d.id = r.id and d.id >= ?7 and d.id <= ?8";
@@ -245,7 +250,7 @@ pub fn record_all(tx: &mut Tx<'_>, noted: &[Noted]) -> Result<(), DbError> {
     const OTHER_ROUND_OR_STOPPED: &str = formatcp!(
         "{APPEND} {FROM} and (d.round <> r.round or d.status <> 'pending') and d.attempts not like '%' || r.attempt"
     );
-    let one_by_one = |tx: &mut Tx<'_>, noted: &[&Noted]| {
+    let one_by_one = |tx: &mut Tx<'_>, noted: &[&RecordedAttempt]| {
         noted.iter().try_for_each(|one| record(tx, one.key, one.round, &one.attempt, one.after))
     };
     if !tx.shared() {
@@ -253,9 +258,10 @@ pub fn record_all(tx: &mut Tx<'_>, noted: &[Noted]) -> Result<(), DbError> {
     }
     // An attempt of a delivery that has another one before it here comes after that.
     let mut keys = HashSet::with_capacity(noted.len());
-    let (first, rest): (Vec<&Noted>, Vec<&Noted>) = noted.iter().partition(|one| keys.insert(one.key));
-    // The statements are planned for these weeks, and look each delivery up by its key. Otherwise a plan for hundreds of them
-    // reads a whole week until that has some ten thousand pages.
+    let (first, rest): (Vec<&RecordedAttempt>, Vec<&RecordedAttempt>) =
+        noted.iter().partition(|one| keys.insert(one.key));
+    // The statements are planned for these weeks, and look each delivery up by its key. Otherwise a plan for hundreds
+    // of them scans a whole week of up to some ten thousand pages.
     for set in [
         "set local plan_cache_mode = force_custom_plan",
         "set local enable_hashjoin = off",
@@ -265,14 +271,19 @@ pub fn record_all(tx: &mut Tx<'_>, noted: &[Noted]) -> Result<(), DbError> {
         tx.later(set, &[])?;
     }
     for (of_round, otherwise, is_one) in [
-        (SUCCEEDED, OTHER_ROUND, (|after| matches!(after, After::Succeeded(_))) as fn(After) -> bool),
-        (RETRY_AT, OTHER_ROUND_OR_STOPPED, |after| matches!(after, After::RetryAt(_))),
-        (FAILED, OTHER_ROUND_OR_STOPPED, |after| after == After::Failed),
+        (
+            SUCCEEDED,
+            OTHER_ROUND,
+            (|after| matches!(after, AttemptResult::Succeeded(_))) as fn(AttemptResult) -> bool,
+        ),
+        (RETRY_AT, OTHER_ROUND_OR_STOPPED, |after| matches!(after, AttemptResult::RetryAt(_))),
+        (FAILED, OTHER_ROUND_OR_STOPPED, |after| after == AttemptResult::Failed),
     ] {
-        let alike: Vec<&Noted> = first.iter().copied().filter(|one| is_one(one.after)).collect();
+        let alike: Vec<&RecordedAttempt> = first.iter().copied().filter(|one| is_one(one.after)).collect();
         for rows in alike.chunks(NOTED_TOGETHER) {
-            let column =
-                |value: fn(&Noted) -> Value<'_>| Value::Many(rows.iter().map(|one| value(one)).collect());
+            let column = |value: fn(&RecordedAttempt) -> Value<'_>| {
+                Value::Many(rows.iter().map(|one| value(one)).collect())
+            };
             let columns = [
                 column(|one| one.key.tenant.into()),
                 column(|one| one.key.endpoint.into()),
@@ -280,10 +291,10 @@ pub fn record_all(tx: &mut Tx<'_>, noted: &[Noted]) -> Result<(), DbError> {
                 column(|one| one.attempt.as_str().into()),
                 column(|one| one.round.into()),
                 column(|one| match one.after {
-                    After::Succeeded(at) | After::RetryAt(at) => at.into(),
-                    After::Failed => Value::Null,
+                    AttemptResult::Succeeded(at) | AttemptResult::RetryAt(at) => at.into(),
+                    AttemptResult::Failed => Value::Null,
                 }),
-                // The weeks that these lie in.
+                // The weeks of these deliveries.
                 rows.iter().map(|one| one.key.id).min().into(),
                 rows.iter().map(|one| one.key.id).max().into(),
             ];
@@ -295,8 +306,8 @@ pub fn record_all(tx: &mut Tx<'_>, noted: &[Noted]) -> Result<(), DbError> {
     one_by_one(tx, &rest)
 }
 
-/// Gives a pending delivery up without an attempt; `note` (a JSON object) stands among the attempts and says
-/// why. Whether it was pending.
+/// Stops a pending delivery without an attempt; `note` (a JSON object) is added to the attempts with the reason.
+/// Returns whether it was pending.
 pub fn stop(tx: &mut Tx<'_>, key: Key, note: &str) -> Result<bool, DbError> {
     let sql = formatcp!(
         "update deliveries set status = 'failed', next_at = null, due_at = null, leased = 0, \
@@ -340,7 +351,7 @@ row! {
         attempts: String as "d.attempts",
         /// Replays so far.
         round: i64 as "d.round",
-        /// When the next attempt is to be made.
+        /// When the next attempt is due.
         next_at: Option<Timestamp> as "d.next_at",
         created_at: Timestamp as "d.created_at",
         delivered_at: Option<Timestamp> as "d.delivered_at",
@@ -354,7 +365,7 @@ row! {
 }
 
 const LOG: &str = formatcp!("select {}", DeliveryRow::COLUMNS);
-/// PostgreSQL looks by the key for each: otherwise it may read all events for a few deliveries.
+/// On PostgreSQL one key lookup for each: otherwise it may scan all events for a few deliveries.
 const JOIN: &str = "left join /*sqlite*/events e on e.workspace = d.workspace and e.id = d.event/*end*/\
      /*pg lateral (select envelope, transcript, trace from events x where x.workspace = d.workspace and x.id = d.event offset 0) e on true*/";
 
@@ -395,7 +406,7 @@ pub fn list(
             conditions += &format!(" and d.{column} = ?{}", values.len() + 1);
         }
     }
-    // PostgreSQL looks by the key for each: without statistics it would join every row with every other one.
+    // On PostgreSQL one key lookup for each: without statistics it would join every row with every other one.
     let sql = format!(
         "{LOG} from (select i.id {walk} limit ?6) as walk \
          join /*sqlite*/deliveries d on d.workspace = ?1 and d.endpoint = ?2 and d.id = walk.id/*end*/\
@@ -426,8 +437,8 @@ pub fn exists(tx: &mut Tx<'_>, key: Key) -> Result<bool, DbError> {
     tx.exists(formatcp!("select 1 from deliveries {ONE}"), params![key.tenant, key.endpoint, key.id])
 }
 
-/// Begins a new round: pending again, leased until `lease` or waiting in line. The new round, or `None` when
-/// there is no such delivery.
+/// Begins a new round: pending again, leased until `lease` or queued. Returns the round, or `None` if there is no such
+/// delivery.
 pub fn replay(
     tx: &mut Tx<'_>,
     key: Key,
@@ -447,8 +458,8 @@ pub fn pending(tx: &mut Tx<'_>, keys: &[Key]) -> Result<HashMap<Key, (i64, u64)>
     if keys.is_empty() {
         return Ok(HashMap::new());
     }
-    // A look by the key for each, whatever the size of the table was when the statement was planned. The last one
-    // stands there again up to a power of two, so that there are few different statements to keep prepared.
+    // A key lookup for each, whatever the size of the table was at planning time. The last one is repeated up to a
+    // power of two, so that few different statements are prepared.
     let count = keys.len().next_power_of_two();
     let asked = keys.iter().chain(std::iter::repeat_n(&keys[keys.len() - 1], count - keys.len()));
     let params: Vec<Value<'_>> =
@@ -459,7 +470,7 @@ pub fn pending(tx: &mut Tx<'_>, keys: &[Key]) -> Result<HashMap<Key, (i64, u64)>
          join lateral (select * from deliveries d where d.workspace = w.workspace and d.endpoint = w.endpoint and d.id = w.id \
          and d.status = 'pending' offset 0) d on true \
          left join lateral (select n from generations g where g.subject = w.workspace offset 0) g on true",
-        places(count, 3)
+        placeholders(count, 3)
     );
     let found: Vec<(Tenant, Id<WebhookEndpoint>, Id<Delivery>, i64, u64)> = tx.all(&sql, &params)?;
     let entry = |(tenant, endpoint, id, round, number)| (Key { tenant, endpoint, id }, (round, number));
@@ -467,7 +478,7 @@ pub fn pending(tx: &mut Tx<'_>, keys: &[Key]) -> Result<HashMap<Key, (i64, u64)>
 }
 
 /// Drops up to `limit` entries of an endpoint's log below `before`; how many. `table` is the whole of it or a part
-/// ([`crate::weeks`]).
+/// ([`crate::partitions`]).
 pub fn sweep(
     tx: &mut TenantTx,
     table: &str,
@@ -484,7 +495,7 @@ pub fn sweep(
     )
 }
 
-/// Whether an endpoint's log has an entry below `before`. `table` is the whole of it or a part ([`crate::weeks`]).
+/// Whether an endpoint's log has an entry below `before`. `table` is the whole of it or a part ([`crate::partitions`]).
 pub fn sweepable(
     tx: &mut TenantTx,
     table: &str,

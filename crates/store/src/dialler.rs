@@ -1,4 +1,4 @@
-//! What the dialler asks before it begins a round.
+//! The dialler's check before a round.
 
 use const_format::formatcp;
 use domain::time::Timestamp;
@@ -16,11 +16,11 @@ pub struct Outlook {
     pub queues_without_line: i64,
     /// How many campaigns wait for a line.
     pub campaigns_without_line: i64,
-    /// When it must look at a queue or a campaign.
+    /// When the next queue or campaign is due.
     pub next_look: Option<Timestamp>,
 }
 
-/// Across workspaces: what there is for the dialler, with one statement, since most of its looks find nothing.
+/// Across workspaces: whether there is work for the dialler, with one statement, since most checks find none.
 pub fn outlook(tx: &mut Tx<'_>) -> Result<Outlook, DbError> {
     const SQL: &str = formatcp!(
         "select ({}), ({}), ({}), ({}), ({})",

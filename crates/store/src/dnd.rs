@@ -1,5 +1,5 @@
-//! The platform do-not-call registry: the newest finished import, and the numbers that the operator adds one
-//! by one. An import fills a generation of its own, which takes effect with one change of `dnd_state`.
+//! The platform's do-not-call registry: the newest finished import, and numbers that the operator adds one by one. An
+//! import fills a generation of its own, which is activated by one update of `dnd_state`.
 
 use domain::phone::Phone;
 use domain::time::Timestamp;
@@ -29,7 +29,7 @@ pub fn add(tx: &mut Tx<'_>, phone: &str) -> Result<bool, DbError> {
     Ok(added > 0)
 }
 
-/// Across workspaces: takes a number off; `false` when it was not there.
+/// Across workspaces: removes a number; `false` if it was not there.
 pub fn remove(tx: &mut Tx<'_>, phone: &str) -> Result<bool, DbError> {
     let removed = tx.exec(
         "delete from dnd_registry where phone = ?1 and generation in (0, (select current from dnd_state where id = 1))",
@@ -38,7 +38,7 @@ pub fn remove(tx: &mut Tx<'_>, phone: &str) -> Result<bool, DbError> {
     Ok(removed > 0)
 }
 
-/// Across workspaces: whether a number is on the registry. Two look-ups by key, however long it is.
+/// Across workspaces: whether a number is on the registry: two key lookups, for any length.
 pub fn contains(tx: &mut Tx<'_>, phone: &str) -> Result<bool, DbError> {
     Ok(contains_each(tx, &[phone])?.contains(&true))
 }

@@ -35,11 +35,11 @@ pub fn add(
     reason: &str,
     now: Timestamp,
 ) -> Result<bool, DbError> {
-    tx.forget_held(&name(tx.tenant(), hash));
+    tx.uncache(&name(tx.tenant(), hash));
     if contains(tx, hash)? {
         return Ok(false);
     }
-    let seq = hold(tx)? + 1;
+    let seq = lock(tx)? + 1;
     let added = tx.exec(INSERT, params![hash, phone, reason, seq, now])?;
     if added > 0 {
         tx.later(
@@ -61,8 +61,8 @@ pub struct NewEntry {
     pub reason: String,
 }
 
-/// Across workspaces: holds the lists of several and reads at once what [`add_all`] asks for with the same numbers and the same
-/// `also`. On SQLite, where a read is a call, nothing is read.
+/// Across workspaces: locks the lists of several workspaces and prefetches the reads of [`add_all`] with the same
+/// numbers and the same `also`. Does nothing on SQLite.
 pub fn prefetch_all<'a, R>(
     tx: &mut Tx<'_>,
     lists: impl Iterator<Item = (Tenant, &'a [NewEntry])> + Clone,
@@ -86,8 +86,8 @@ fn hashes(entries: &[NewEntry]) -> Vec<&str> {
     entries.iter().map(|entry| entry.hash.as_str()).collect()
 }
 
-/// Adds different numbers, in their order; whether each is new on the list, and what `also` read: that travels along, while
-/// the list is held. It is held already, and read, if this was prefetched ([`prefetch_all`]).
+/// Adds distinct numbers, in their order. Returns whether each is new, and the result of `also`, whose reads are
+/// pipelined with those of the list. The list is locked, unless it is already by [`prefetch_all`].
 pub fn add_all<R>(
     tx: &mut TenantTx,
     entries: &[NewEntry],
@@ -95,9 +95,9 @@ pub fn add_all<R>(
     prefetched: bool,
     also: impl Fn(&mut TenantTx) -> Result<R, DbError>,
 ) -> Result<(Vec<bool>, R), DbError> {
-    let mut last = if prefetched { last_seq(tx)?.unwrap_or(0) } else { hold(tx)? };
+    let mut last = if prefetched { last_seq(tx)?.unwrap_or(0) } else { lock(tx)? };
     if !prefetched {
-        tx.ahead(|tx| {
+        tx.pipeline_reads(|tx| {
             let _ = among(tx, &hashes(entries));
             let _ = also(tx);
         });
@@ -109,7 +109,7 @@ pub fn add_all<R>(
     let before = last;
     for entry in entries.iter().zip(&new).filter_map(|(entry, new)| new.then_some(entry)) {
         last += 1;
-        tx.forget_held(&name(tx.tenant(), &entry.hash));
+        tx.uncache(&name(tx.tenant(), &entry.hash));
         tx.add(INSERT, params![&*entry.hash, &*entry.phone, &*entry.reason, last, now])?;
     }
     if last > before {
@@ -122,13 +122,13 @@ pub fn add_all<R>(
     Ok((new, more))
 }
 
-/// Holds the list: what [`contains`] says from here on stays true. Gives the place of its last entry.
-fn hold(tx: &mut TenantTx) -> Result<i64, DbError> {
+/// Locks the list, so that the answers of [`contains`] stay true. Returns the position of its last entry.
+fn lock(tx: &mut TenantTx) -> Result<i64, DbError> {
     open(tx)?;
     Ok(last_seq(tx)?.unwrap_or(0))
 }
 
-/// Makes the list if there is none.
+/// Creates the list if there is none.
 fn open(tx: &mut TenantTx) -> Result<(), DbError> {
     tx.add(
         "insert into do_not_call_heads (workspace, last_seq, total) values (?1, 0, 0) on conflict do nothing",
@@ -136,33 +136,33 @@ fn open(tx: &mut TenantTx) -> Result<(), DbError> {
     )
 }
 
-/// The place of its last entry, which stands still from here on.
+/// The position of its last entry, which is locked.
 fn last_seq(tx: &mut TenantTx) -> Result<Option<i64>, DbError> {
     let sql = "select last_seq from do_not_call_heads where workspace = ?1 /*pg for update*/";
     tx.one(sql, &[])
 }
 
-/// Under which name this transaction knows whether a number is listed, if it was read for many.
+/// The cache key of a number's presence.
 fn name(tenant: Tenant, hash: &str) -> String {
     format!("do not call {tenant} {hash}")
 }
 
-/// Reads with one statement which of these numbers are listed: [`contains`] knows it until the transaction ends.
-pub fn read_ahead(tx: &mut TenantTx, hashes: &[String]) -> Result<(), DbError> {
+/// Reads and caches which of these numbers are listed, with one statement.
+pub fn prefetch(tx: &mut TenantTx, hashes: &[String]) -> Result<(), DbError> {
     if hashes.is_empty() {
         return Ok(());
     }
     let listed = among(tx, hashes)?;
     for hash in hashes {
-        tx.hold(name(tx.tenant(), hash), listed.contains(hash));
+        tx.cache_row(name(tx.tenant(), hash), listed.contains(hash));
     }
     Ok(())
 }
 
 /// Whether a number is listed.
 pub fn contains(tx: &mut TenantTx, hash: &str) -> Result<bool, DbError> {
-    if tx.knows_any()
-        && let Some(known) = tx.known(&name(tx.tenant(), hash))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached(&name(tx.tenant(), hash))
     {
         return Ok(known);
     }
@@ -189,7 +189,7 @@ pub fn get(tx: &mut TenantTx, hash: &str) -> Result<Option<EntryRow>, DbError> {
 
 /// Takes a number off; `false` when it was not listed.
 pub fn remove(tx: &mut TenantTx, hash: &str) -> Result<bool, DbError> {
-    tx.forget_held(&name(tx.tenant(), hash));
+    tx.uncache(&name(tx.tenant(), hash));
     let head = "select 1 from do_not_call_heads where workspace = ?1 /*pg for update*/";
     tx.exists(head, &[])?;
     let gone = tx.one::<i64>(
@@ -202,8 +202,8 @@ pub fn remove(tx: &mut TenantTx, hash: &str) -> Result<bool, DbError> {
     Ok(true)
 }
 
-/// Forgets the number of an entry and its reason; the hash stays, so that the person is not called
-/// again. True if there was an entry.
+/// Deletes the number and the reason of an entry; the hash stays, so that the person is not called again. Returns
+/// whether there was an entry.
 pub fn forget_phone(tx: &mut TenantTx, hash: &str) -> Result<bool, DbError> {
     Ok(tx.exec(
         "update do_not_call set phone = null, reason = '[erased]' where workspace = ?1 and phone_hash = ?2",
@@ -211,8 +211,8 @@ pub fn forget_phone(tx: &mut TenantTx, hash: &str) -> Result<bool, DbError> {
     )? > 0)
 }
 
-/// A page of the list, newest first, and its length. Positions are gap-free but for what the operator took
-/// off, so a page is a range of them however deep it lies.
+/// A page of the list, newest first, and its length. Positions have no gaps except for removed entries, so a page is a
+/// range of them at any depth.
 pub fn list(tx: &mut TenantTx, limit: i64, offset: i64) -> Result<(Vec<EntryRow>, i64), DbError> {
     let head =
         tx.one::<(i64, i64)>("select last_seq, total from do_not_call_heads where workspace = ?1", &[])?;

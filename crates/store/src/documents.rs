@@ -17,9 +17,9 @@ row! {
         id: Id<Document>,
         /// The chat in which it was handed in.
         chat: Id<Chat>,
-        /// The agent that asked for it.
+        /// The agent that requested it.
         agent: Id<Agent>,
-        /// Who handed it in, where that is known.
+        /// The contact who submitted it, if known.
         contact: Option<Id<Contact>>,
         /// The step of the flow.
         node: String,
@@ -76,7 +76,7 @@ pub fn insert(tx: &mut TenantTx, row: &DocumentRow) -> Result<(), DbError> {
     tx.exec(DocumentRow::INSERT, &row.values()).map(|_| ())
 }
 
-/// Writes what changes of a document; `false` when somebody else has changed it since it was read.
+/// Saves a document; `false` if it changed since it was read.
 pub fn save(tx: &mut TenantTx, row: &mut DocumentRow) -> Result<bool, DbError> {
     let read = row.version;
     row.version += 1;
@@ -155,8 +155,8 @@ pub fn of_contacts(tx: &mut TenantTx, contacts: &[Id<Contact>]) -> Result<Vec<Do
     Ok(found)
 }
 
-/// Across workspaces: documents made before a moment, the oldest first, with their workspaces, locked against other
-/// nodes until the transaction ends.
+/// Across workspaces: documents that are older than a timestamp, oldest first, with their workspaces, locked until the
+/// transaction ends.
 pub fn made_before(
     tx: &mut Tx<'_>,
     before: Timestamp,
@@ -186,7 +186,7 @@ pub fn parts(tx: &mut TenantTx, id: Id<Document>) -> Result<Vec<PartRow>, DbErro
     tx.all(SQL, params![id])
 }
 
-/// Notes that an object is to be dropped at `at`, unless it is kept before; an earlier moment wins.
+/// Schedules the deletion of an object at `at`, unless it is stored for good before; an earlier time wins.
 pub fn owe_drop(tx: &mut TenantTx, object: &str, at: Timestamp) -> Result<(), DbError> {
     tx.later(
         "insert into document_drops (object, workspace, attempts, next_at) values (?2, ?1, 0, ?3)
@@ -195,7 +195,7 @@ pub fn owe_drop(tx: &mut TenantTx, object: &str, at: Timestamp) -> Result<(), Db
     )
 }
 
-/// Has an object that is to be dropped go at this moment at the latest. One that is not to be dropped stays.
+/// Moves the scheduled deletion of an object to `at` at the latest. Does nothing without a schedule.
 pub fn drop_sooner(tx: &mut TenantTx, object: &str, at: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update document_drops set next_at = ?3 where workspace = ?1 and object = ?2 and next_at > ?3",
@@ -203,7 +203,7 @@ pub fn drop_sooner(tx: &mut TenantTx, object: &str, at: Timestamp) -> Result<(),
     )
 }
 
-/// Forgets that an object is to be dropped: it is dropped, or it is kept. Whether that was noted.
+/// Removes the scheduled deletion of an object, which is deleted or stored for good. Returns whether there was one.
 pub fn settle_drop(tx: &mut TenantTx, object: &str) -> Result<bool, DbError> {
     let sql = "delete from document_drops where workspace = ?1 and object = ?2";
     Ok(tx.exec(sql, params![object])? > 0)
@@ -217,8 +217,7 @@ pub fn delay_drop(tx: &mut TenantTx, object: &str, at: Timestamp) -> Result<(), 
     )
 }
 
-/// Across workspaces: takes objects that are to be dropped by now, the longest due first, and moves their time to
-/// `until`, by which the node that took them has dropped them or has died.
+/// Across workspaces: takes objects that are due for deletion, longest due first, and leases them until `until`.
 pub fn take_drops(
     tx: &mut Tx<'_>,
     now: Timestamp,

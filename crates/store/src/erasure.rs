@@ -1,5 +1,5 @@
-//! What is known of a person beyond the contact itself: the calls and events that name a number, under any
-//! contact. Indexes find them, and they are emptied.
+//! Personal data beyond the contact itself: calls and events that name a number, under any contact. They are found by
+//! indexes and emptied.
 
 use const_format::formatcp;
 use domain::ids::{Call, Chat, Contact, Event, Id};
@@ -10,13 +10,13 @@ use crate::db::row::row;
 use crate::db::{DbError, ROWS, TenantTx};
 use crate::params;
 
-/// What stands where a number was.
+/// Replaces an erased number.
 pub const ERASED: &str = "[erased]";
 
 row! {
-    /// A call that holds something about a person.
+    /// A call with data about a person.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct CallOf {
+    pub struct PersonCall {
         id: Id<Call>,
         mode: Mode,
         contact: Option<Id<Contact>>,
@@ -29,10 +29,10 @@ row! {
     }
 }
 
-const COLUMNS: &str = CallOf::COLUMNS;
+const COLUMNS: &str = PersonCall::COLUMNS;
 
 /// Calls of a contact in both modes. Where an erasure has emptied one, the number is [`ERASED`].
-pub fn calls_of_contact(tx: &mut TenantTx, contact: Id<Contact>) -> Result<Vec<CallOf>, DbError> {
+pub fn calls_of_contact(tx: &mut TenantTx, contact: Id<Contact>) -> Result<Vec<PersonCall>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test')"
     );
@@ -40,7 +40,7 @@ pub fn calls_of_contact(tx: &mut TenantTx, contact: Id<Contact>) -> Result<Vec<C
 }
 
 /// Calls to a number and from it in both modes, for any contact.
-pub fn calls_of_number(tx: &mut TenantTx, number: &str) -> Result<Vec<CallOf>, DbError> {
+pub fn calls_of_number(tx: &mut TenantTx, number: &str) -> Result<Vec<PersonCall>, DbError> {
     let mut calls = Vec::new();
     // One index each.
     for wanted in [
@@ -48,7 +48,7 @@ pub fn calls_of_number(tx: &mut TenantTx, number: &str) -> Result<Vec<CallOf>, D
         "to_number = ?2 and direction = 'outbound' and (mode = 'test' or block_reason is not null)",
         "from_number = ?2 and direction = 'inbound'",
     ] {
-        calls.extend(tx.all::<CallOf>(
+        calls.extend(tx.all::<PersonCall>(
             &format!("select {COLUMNS} from calls where workspace = ?1 and {wanted}"),
             params![number],
         )?);
@@ -56,8 +56,8 @@ pub fn calls_of_number(tx: &mut TenantTx, number: &str) -> Result<Vec<CallOf>, D
     Ok(calls)
 }
 
-/// Empties everything personal in these calls; what proves that they took place (times, money, causes) stays.
-/// Those that are live are looked at again now.
+/// Erases the personal data of these calls; the proof that they took place (times, money, causes) stays. Live calls are
+/// due at once.
 pub fn empty_calls(tx: &mut TenantTx, calls: &[Id<Call>], now: Timestamp) -> Result<(), DbError> {
     for some in calls.chunks(ROWS) {
         let mut values = params![now].to_vec();
@@ -96,7 +96,7 @@ pub fn events_naming(tx: &mut TenantTx, subject: &str, number: &str) -> Result<V
     tx.all(sql, params![subject, number, chat])
 }
 
-/// Events that tell of a call which was handed to a number.
+/// Events of calls that were transferred to a number.
 pub fn transfers_to(tx: &mut TenantTx, number: &str) -> Result<Vec<Id<Event>>, DbError> {
     let sql = "select id from events where workspace = ?1 and type = 'call.transferred' and envelope like '%' || ?2 || '%'";
     tx.all(sql, params![number])
@@ -107,8 +107,7 @@ pub fn empty_event(tx: &mut TenantTx, id: Id<Event>) -> Result<(), DbError> {
     tx.later("update events set envelope = null where workspace = ?1 and id = ?2", params![id])
 }
 
-/// A contact is deleted whose number lives on: its events and kept answers are found by the number's keyed
-/// hash from now on.
+/// Reassigns the events and stored answers of a deleted contact to the keyed hash of its number, which stays in use.
 pub fn hand_over(tx: &mut TenantTx, contact: Id<Contact>, phone_hash: &str) -> Result<(), DbError> {
     tx.later(
         "update events set contact = ?3 where workspace = ?1 and contact = ?2",

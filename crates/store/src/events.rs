@@ -19,8 +19,8 @@ row! {
         id: Id<Event>,
         /// Its type, such as `call.started`.
         kind: String as "type",
-        /// The mode that it is shown in. A sample belongs to the mode of the key that asked for it, although its
-        /// envelope says `livemode: false`.
+        /// The mode in which it is visible. A sample event has the mode of the requesting key, although its envelope
+        /// says `livemode: false`.
         mode: Mode,
         /// The agent it is about.
         agent: Option<String>,
@@ -36,7 +36,8 @@ row! {
 
 const COLUMNS: &str = EventRow::COLUMNS;
 
-/// The transcript that an event carries: the messages of a chat up to the newest one then. The chat keeps the words.
+/// A reference to the transcript of an event: the messages of a chat up to the newest one at that time. The text is
+/// stored with the chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TranscriptRef {
     pub chat: Id<Chat>,
@@ -49,7 +50,7 @@ pub struct TranscriptRef {
 }
 
 impl TranscriptRef {
-    /// Most bytes that it takes in an envelope, where no character has to be escaped.
+    /// Its size in an envelope, bytes, if no character needs escaping.
     pub fn most_bytes(&self) -> usize {
         usize::try_from(self.characters * 4 + self.last * 64).unwrap_or(0)
     }
@@ -178,7 +179,7 @@ pub fn page(
 }
 
 /// Drops up to `limit` events of a workspace whose ids are below `before`; how many. `table` is the whole outbox or a
-/// part of it ([`crate::weeks`]).
+/// part of it ([`crate::partitions`]).
 pub fn sweep(tx: &mut TenantTx, table: &str, before: &str, limit: i64) -> Result<u64, DbError> {
     tx.exec(
         &format!(
@@ -190,7 +191,7 @@ pub fn sweep(tx: &mut TenantTx, table: &str, before: &str, limit: i64) -> Result
 }
 
 /// Across workspaces: the next workspace after `after` that has an event, with its oldest event. `table` is the whole
-/// outbox or a part of it ([`crate::weeks`]).
+/// outbox or a part of it ([`crate::partitions`]).
 pub fn next_workspace(
     tx: &mut Tx<'_>,
     table: &str,

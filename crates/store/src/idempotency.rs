@@ -6,7 +6,7 @@ use domain::time::{HOUR, Timestamp};
 use crate::db::{DbError, TenantTx, Tx, Value, column_of};
 use crate::params;
 
-/// How long an answer is kept.
+/// Retention of an answer.
 pub const KEPT: i64 = 24 * HOUR;
 
 /// One key of one caller for one operation. The workspace is empty for the operator's requests.
@@ -20,7 +20,7 @@ pub struct Slot {
     pub key: String,
     /// Hash of the request.
     pub fingerprint: String,
-    /// What the version before stored for the same bytes.
+    /// The fingerprint that the previous version stored for the same bytes.
     pub former: Option<String>,
     /// Unique to the request that runs.
     pub holder: String,
@@ -28,30 +28,30 @@ pub struct Slot {
 
 /// The state of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reserved {
-    /// This request runs it.
+pub enum KeyState {
+    /// This request has reserved it.
     Fresh,
-    /// The first answer, to be given again.
+    /// The stored answer, to be replayed.
     Replay {
         /// HTTP status of the first answer.
         status: u16,
         /// Body of the first answer.
         body: String,
     },
-    /// Another request runs it, or it ended in a way that may have had an effect.
+    /// Another request has reserved it, or it ended in a way that may have had an effect.
     InProgress,
     /// The key belongs to another request.
     Reused,
 }
 
-/// Takes the key for this request until `lease_until`, unless it is taken. A key whose holder's lease ran out
-/// is free again.
+/// Reserves the key for this request until `lease_until`, unless it is reserved. A reservation whose lease expired is
+/// free.
 pub fn reserve(
     tx: &mut Tx<'_>,
     slot: &Slot,
     now: Timestamp,
     lease_until: Timestamp,
-) -> Result<Reserved, DbError> {
+) -> Result<KeyState, DbError> {
     let taken = tx.exec(
         "insert into idempotency_keys (workspace, mode, operation, key, fingerprint, state, holder, lease_until, created_at) \
          values (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8) \
@@ -72,36 +72,36 @@ pub fn reserve(
         ],
     )?;
     if taken > 0 {
-        return Ok(Reserved::Fresh);
+        return Ok(KeyState::Fresh);
     }
     let found: Option<(String, String, Timestamp, Option<i64>, Option<String>)> = tx.one(
         "select fingerprint, state, lease_until, status, body from idempotency_keys where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4",
         params![&slot.workspace, slot.mode, slot.operation, &slot.key])?;
     Ok(match found {
-        // Freed between the two statements: the client may come again.
-        None => Reserved::InProgress,
+        // Freed between the two statements: the client may retry.
+        None => KeyState::InProgress,
         Some((fingerprint, ..))
             if fingerprint != slot.fingerprint && Some(&fingerprint) != slot.former.as_ref() =>
         {
-            Reserved::Reused
+            KeyState::Reused
         }
         Some((_, state, until, Some(status), Some(body)))
             if state == "done" || state == "held" && until <= now =>
         {
-            Reserved::Replay { status: status as u16, body }
+            KeyState::Replay { status: status as u16, body }
         }
-        Some(_) => Reserved::InProgress,
+        Some(_) => KeyState::InProgress,
     })
 }
 
-/// Which of these keys are there, whatever their state. All are of one workspace, mode and operation. Each is looked up by
-/// itself: a plan that was made while the table was small would read all keys of the workspace each time.
+/// Those of these keys that exist, in any state. All are of one workspace, mode and operation. Each is looked up by
+/// itself: a plan from when the table was small would scan all keys of the workspace.
 pub fn used(tx: &mut Tx<'_>, slots: &[&Slot]) -> Result<Vec<String>, DbError> {
     let Some(first) = slots.first() else { return Ok(Vec::new()) };
     let mut params = params![&first.workspace, first.mode, first.operation].to_vec();
     let wanted = column_of(&mut params, slots.iter().map(|slot| Value::from(&slot.key)));
-    // A text that begins like a read is one, so it travels with others (`Tx::ahead`, `Tx::prefetch`). Both engines call the
-    // only column of a list of values `column1`.
+    // A statement that begins with `select` can be pipelined and prefetched (`Tx::pipeline_reads`, `Tx::prefetch`).
+    // Both engines name the only column of a list of values `column1`.
     let sql = format!(
         "select (select key from idempotency_keys as known where workspace = ?1 and mode = ?2 and operation = ?3 \
          and known.key = wanted.column1) from (values {wanted}) as wanted"
@@ -110,18 +110,17 @@ pub fn used(tx: &mut Tx<'_>, slots: &[&Slot]) -> Result<Vec<String>, DbError> {
     Ok(found.into_iter().flatten().collect())
 }
 
-/// A key that is taken, with what its request is answered.
+/// A key with the answer to its request.
 #[derive(Debug, Clone)]
-pub struct Taken {
+pub struct TakenKey {
     pub slot: Slot,
     /// Whether the request is done. Otherwise it has an effect that cannot be undone.
     pub done: bool,
     /// The end of the lease of the request.
     pub until: Timestamp,
-    /// HTTP status and body. For a request that is not done: what it is answered if nobody has stored another answer by
-    /// `until`.
+    /// HTTP status and body. For a request that is not done: the answer if no other is stored by `until`.
     pub answer: Option<(u16, String)>,
-    /// The person that the answer speaks about, for erasure.
+    /// The contact whom the answer concerns, for erasure.
     pub contact: Option<String>,
 }
 
@@ -129,14 +128,14 @@ const INSERT_NEW: &str = "insert into idempotency_keys (workspace, mode, operati
      lease_until, created_at, status, body, contact) \
      values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) on conflict do nothing";
 
-/// Across workspaces: takes keys that are free, each in the workspace of its slot, as this transaction has seen. If one is
-/// taken after all, the transaction runs again on a shared store.
+/// Across workspaces: inserts keys that this transaction has seen free, each in the workspace of its slot. If one was
+/// taken concurrently, the transaction is retried on PostgreSQL.
 pub fn insert_taken<'a>(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    rows: impl IntoIterator<Item = &'a Taken>,
+    rows: impl IntoIterator<Item = &'a TakenKey>,
 ) -> Result<(), DbError> {
-    let values = |Taken { slot, done, until, answer, contact }: &'a Taken| {
+    let values = |TakenKey { slot, done, until, answer, contact }: &'a TakenKey| {
         [
             Value::from(&slot.workspace),
             slot.mode.into(),
@@ -180,7 +179,7 @@ pub fn finish(
     )
 }
 
-/// Frees the key: the request was refused and had no effect, as its holder knows.
+/// Releases the key: the request was refused without an effect.
 pub fn free(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
     tx.later(
         "delete from idempotency_keys where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5 and state in ('running', 'held')",
@@ -188,7 +187,7 @@ pub fn free(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
     )
 }
 
-/// Holds the key for its 24 hours: the request may have had an effect that cannot be undone.
+/// Blocks the key for its 24 hours: the request may have had an effect that cannot be undone.
 pub fn keep_held(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
     tx.later(
         "update idempotency_keys set state = 'held' where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5",
@@ -196,8 +195,7 @@ pub fn keep_held(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
     )
 }
 
-/// Holds the key for its 24 hours as [`keep_held`] does. What it is answered with when nobody has finished it by `until`
-/// is known already.
+/// Like [`keep_held`], with the answer to replay if none is stored by `until`.
 pub fn keep_held_until(
     tx: &mut Tx<'_>,
     slot: &Slot,
@@ -222,7 +220,7 @@ pub fn keep_held_until(
     )
 }
 
-/// Across workspaces: when the oldest key was made.
+/// Across workspaces: when the oldest key was created.
 pub fn oldest(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(tx.one("select min(created_at) from idempotency_keys", &[])?.flatten())
 }
@@ -236,7 +234,7 @@ pub fn sweep(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64, DbError
     )
 }
 
-/// Replaces kept answers about a person: a repeat of their requests gets this answer, and does not run again.
+/// Replaces stored answers about a person: a repeated request gets this answer, and does not run again.
 pub fn redact_contact(tx: &mut TenantTx, contact: &str, status: u16, body: &str) -> Result<u64, DbError> {
     tx.exec(
         "update idempotency_keys set status = ?3, body = ?4 where workspace = ?1 and contact = ?2 and body is not null",

@@ -8,7 +8,7 @@ pub fn get(tx: &mut Tx<'_>, name: &str) -> Result<Option<String>, DbError> {
     tx.one("select value from installation where name = ?1", params![name])
 }
 
-/// Across workspaces: writes a fact unless it is there, and returns the one that holds.
+/// Across workspaces: inserts a setting unless it exists, and returns the stored one.
 pub fn get_or_insert(tx: &mut Tx<'_>, name: &str, value: &str) -> Result<String, DbError> {
     tx.exec(
         "insert into installation (name, value) values (?1, ?2) on conflict (name) do nothing",
@@ -28,7 +28,7 @@ pub fn get_for_update(tx: &mut Tx<'_>, name: &str) -> Result<Option<String>, DbE
     tx.one("select value from installation where name = ?1 /*pg for update*/", params![name])
 }
 
-/// A column that holds sealed secrets, in the rows of a table that have one.
+/// A column with sealed secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SealedColumn {
     table: &'static str,
@@ -38,8 +38,8 @@ pub struct SealedColumn {
     pub purpose: &'static str,
 }
 
-/// Every column of the schema that holds sealed secrets: a change of the master key seals them anew. Facts of
-/// this table among them.
+/// All columns with sealed secrets, which are re-encrypted when the master key is rotated; settings of this table among
+/// them.
 pub const SEALED: &[SealedColumn] = &[
     SealedColumn { table: "webhook_endpoints", key: "id", column: "secret", purpose: "webhook:" },
     SealedColumn { table: "tools", key: "id", column: "config", purpose: "tool:" },

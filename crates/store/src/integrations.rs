@@ -25,7 +25,7 @@ row! {
         last_error: Option<String>,
         /// Which calls are written back.
         push: Option<PushedCalls>,
-        /// Until when somebody renews the token.
+        /// The end of the lease for refreshing the token.
         renewing_until: Option<Timestamp>,
         created_at: Timestamp,
         /// When its credentials last changed.
@@ -73,7 +73,7 @@ pub fn provider_of(tx: &mut TenantTx, id: Id<Integration>) -> Result<Option<Prov
     tx.one(sql, params![id])
 }
 
-/// Writes what changes of an integration that is held by the caller.
+/// Saves an integration that the caller has locked.
 pub fn save(tx: &mut TenantTx, row: &IntegrationRow) -> Result<(), DbError> {
     let (sql, values) = update!(
         "integrations" of tenant set {

@@ -1,16 +1,16 @@
-//! Which objects the store says are kept in the object store.
+//! The objects in the bucket that the store references.
 
 use crate::db::{DbError, Tx};
 use crate::params;
 
-/// A noun that keeps objects.
+/// A noun with objects in the bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeptNoun {
     /// Recordings of calls; the object's name is the recording's id.
     Recordings,
     /// Files of documents that were handed in; the name is the key.
     Documents,
-    /// Files that came over the messaging channel; the name is the key.
+    /// Received files of the messaging channel; the name is the key.
     Media,
 }
 
@@ -36,7 +36,7 @@ impl KeptNoun {
     }
 }
 
-/// An object that is kept.
+/// A referenced object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptObject {
     pub noun: KeptNoun,

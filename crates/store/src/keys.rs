@@ -87,7 +87,7 @@ pub fn list(tx: &mut TenantTx) -> Result<Vec<KeyRow>, DbError> {
     tx.all(formatcp!("select {COLUMNS} from api_keys where workspace = ?1 order by id desc"), &[])
 }
 
-/// Marks a key revoked (a repeat keeps the first time) and returns it.
+/// Revokes a key (idempotent) and returns it.
 pub fn revoke(tx: &mut TenantTx, id: Id<ApiKey>, now: Timestamp) -> Result<Option<KeyRow>, DbError> {
     let sql = formatcp!(
         "update api_keys set revoked_at = coalesce(revoked_at, ?3), old_hash = null, old_until = null where workspace = ?1 and id = ?2 returning {COLUMNS}"
@@ -95,7 +95,7 @@ pub fn revoke(tx: &mut TenantTx, id: Id<ApiKey>, now: Timestamp) -> Result<Optio
     tx.one(sql, params![id, now])
 }
 
-/// Whether the key still works; asked just before something irreversible happens in its name.
+/// Whether the key is valid; checked just before something irreversible is done with it.
 pub fn is_valid(tx: &mut TenantTx, id: Id<ApiKey>, now: Timestamp) -> Result<bool, DbError> {
     let sql = "select 1 from api_keys where workspace = ?1 and id = ?2 and revoked_at is null and (expires_at is null or expires_at > ?3)";
     tx.exists(sql, params![id, now])

@@ -48,7 +48,7 @@ pub fn get(tx: &mut TenantTx, id: Id<KnowledgeBase>) -> Result<Option<BaseRow>, 
     )
 }
 
-/// One base, held against other writers until the transaction ends.
+/// One base, locked until the transaction ends.
 pub fn get_for_update(tx: &mut TenantTx, id: Id<KnowledgeBase>) -> Result<Option<BaseRow>, DbError> {
     tx.one(
         formatcp!(
@@ -58,7 +58,7 @@ pub fn get_for_update(tx: &mut TenantTx, id: Id<KnowledgeBase>) -> Result<Option
     )
 }
 
-/// Whether there is this base; it is kept from being deleted until the transaction ends.
+/// Whether a base exists; a shared lock blocks its deletion until the transaction ends.
 pub fn keep(tx: &mut TenantTx, id: Id<KnowledgeBase>) -> Result<bool, DbError> {
     tx.exists(
         "select cast(1 as bigint) from knowledge_bases where workspace = ?1 and id = ?2 and deleted_at is null /*pg for key share*/",
@@ -114,7 +114,7 @@ pub fn base_of_agent(tx: &mut TenantTx, agent: Id<Agent>) -> Result<Option<Id<Kn
     )
 }
 
-/// Writes what changed of a base that the caller holds.
+/// Saves a base that the caller has locked.
 pub fn save(tx: &mut Tx<'_>, row: &BaseRow) -> Result<(), DbError> {
     let (sql, values) = update!(
         "knowledge_bases" set {
@@ -130,7 +130,7 @@ pub fn save(tx: &mut Tx<'_>, row: &BaseRow) -> Result<(), DbError> {
     tx.later(sql, &values)
 }
 
-/// Deletes a base that the caller holds: no agent uses it any more. Its documents are removed later.
+/// Deletes a base that the caller has locked and no agent uses. Its documents are removed later.
 pub fn delete(tx: &mut TenantTx, id: Id<KnowledgeBase>, now: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update agents set knowledge_base = null, updated_at = ?3 \
@@ -151,7 +151,7 @@ row! {
         base: Id<KnowledgeBase>,
         /// Its number in the base.
         number: i64,
-        /// Where it came from.
+        /// Its source.
         kind: SourceKind,
         /// Its title, file name or address.
         source: String,
@@ -180,7 +180,7 @@ pub fn documents(tx: &mut TenantTx, base: Id<KnowledgeBase>) -> Result<Vec<Docum
     )
 }
 
-/// The document of a base by where it came from.
+/// The document of a base by its source.
 pub fn document(
     tx: &mut TenantTx,
     base: Id<KnowledgeBase>,
@@ -195,12 +195,12 @@ pub fn document(
     )
 }
 
-/// Adds a document to a base that the caller holds.
+/// Adds a document to a base that the caller has locked.
 pub fn insert_document(tx: &mut Tx<'_>, row: &DocumentRow) -> Result<(), DbError> {
     tx.later(DocumentRow::INSERT, &row.values())
 }
 
-/// Writes what changed of a document of a base that the caller holds.
+/// Saves a document of a base that the caller has locked.
 pub fn save_document(tx: &mut Tx<'_>, row: &DocumentRow) -> Result<(), DbError> {
     let (sql, values) = update!(
         "knowledge_documents" set {
@@ -214,7 +214,7 @@ pub fn save_document(tx: &mut Tx<'_>, row: &DocumentRow) -> Result<(), DbError> 
     tx.later(sql, &values)
 }
 
-/// Removes a document with its passages from a base that the caller holds.
+/// Deletes a document with its passages from a base that the caller has locked.
 pub fn remove_document(tx: &mut Tx<'_>, row: &DocumentRow, version: i64) -> Result<(), DbError> {
     remove_passages(tx, row)?;
     tx.later(
@@ -251,7 +251,7 @@ pub fn forget_versions(tx: &mut TenantTx, base: Id<KnowledgeBase>, version: i64)
     Ok(())
 }
 
-/// Notes a version that a base has, which the caller holds; one that is noted stays.
+/// Records a version of a base that the caller has locked; idempotent.
 pub fn insert_version(tx: &mut TenantTx, base: Id<KnowledgeBase>, version: i64) -> Result<(), DbError> {
     tx.later(
         "insert into knowledge_versions (workspace, base, version) values (?1, ?2, ?3) on conflict (base, version) do nothing",
@@ -287,7 +287,7 @@ row! {
         number: i64,
         workspace: Tenant,
         document: i64,
-        /// The headings that it stands under.
+        /// Its headings.
         heading: Option<String>,
         /// The page that it begins on.
         page: Option<i64>,
@@ -347,12 +347,12 @@ row! {
     pub struct FoundRow {
         /// Its number in the base.
         number: i64 as "p.number",
-        /// The headings that it stands under.
+        /// Its headings.
         heading: Option<String> as "p.heading",
         /// The page that it begins on.
         page: Option<i64> as "p.page",
         content: String as "p.content",
-        /// Where its document came from.
+        /// The source of its document.
         kind: SourceKind as "d.kind",
         /// Title, file name or address of its document.
         source: String as "d.source",
@@ -387,8 +387,8 @@ pub fn deleted(tx: &mut Tx<'_>) -> Result<Option<Id<KnowledgeBase>>, DbError> {
     tx.one("select id from knowledge_bases where deleted_at is not null order by deleted_at, id limit 1", &[])
 }
 
-/// Across workspaces: removes up to `limit` passages of a base that is deleted, and what else there is of it
-/// after the last of them. Whether the base is gone.
+/// Across workspaces: deletes up to `limit` passages of a deleted base, and the rest of it after the last one. Returns
+/// whether the base is gone.
 pub fn sweep(tx: &mut Tx<'_>, base: Id<KnowledgeBase>, limit: i64) -> Result<bool, DbError> {
     let gone = "exists (select 1 from knowledge_bases where id = ?1 and deleted_at is not null)";
     // The same passages: nothing is added to a base that is deleted.

@@ -1,10 +1,9 @@
-//! The only SQL of dastak. `db` is the engine: one text of every statement for SQLite and PostgreSQL,
-//! synchronous transaction closures over one [`Tx`]. Beside it stands one file for each noun.
+//! The only SQL of dastak. `db` is the engine: one SQL text for SQLite and PostgreSQL, synchronous transaction closures
+//! over one [`Tx`]. Beside it there is one file for each noun.
 //!
-//! A function about the data of a workspace takes a [`TenantTx`], which gives every statement the workspace as
-//! `?1`, or a row that names its workspace. Work that finds out whose turn it is, and look-ups by a secret, cannot:
-//! they take a [`Tx`], their docstrings begin with `Across workspaces:`, and a test holds every public function to
-//! one or the other.
+//! A function on a workspace's data takes a [`TenantTx`], which binds the workspace as `?1` of every statement, or a
+//! row that names its workspace. Queues of all workspaces and lookups by a secret take a [`Tx`]: their docstrings begin
+//! with `Across workspaces:`. A test checks that every public function does one or the other.
 
 pub mod db;
 
@@ -30,6 +29,7 @@ pub mod compliance_packs;
 pub mod contacts;
 pub mod decision_log;
 pub mod deliveries;
+pub mod dial_locks;
 pub mod dialler;
 pub mod dnd;
 pub mod do_not_call;
@@ -47,6 +47,7 @@ pub mod members;
 pub mod nudges;
 pub mod numbers;
 pub mod operator_log;
+pub mod partitions;
 pub mod polls;
 pub mod pushes;
 pub mod rate_windows;
@@ -61,14 +62,12 @@ mod tenants;
 pub mod tools;
 pub mod transfer_numbers;
 pub mod trunk_shares;
-pub mod turns;
 pub mod vectors;
 pub mod wallet;
 pub mod webhooks;
-pub mod weeks;
 pub mod workspaces;
 
 pub use db::{
-    Column, Counter, DbError, Figure, Fold, FromRow, Must, OfTenant, ROWS, Settings, Store, StoreMetrics,
-    TenantTx, Tx, Value, WakeSet,
+    CampaignCounter, Column, Counter, DbError, Fold, FromRow, Must, OfTenant, ROWS, Settings, Store,
+    StoreMetrics, TenantTx, Tx, Value, WakeSet,
 };

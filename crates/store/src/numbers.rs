@@ -63,8 +63,8 @@ pub fn get(tx: &mut TenantTx, id: Id<Number>) -> Result<Option<NumberRow>, DbErr
     )
 }
 
-/// Holds active numbers against their release until the transaction ends; those that are there.
-pub fn hold(tx: &mut TenantTx, numbers: &[String]) -> Result<Vec<String>, DbError> {
+/// Locks active numbers, which blocks their release until the transaction ends. Returns those that exist.
+pub fn lock(tx: &mut TenantTx, numbers: &[String]) -> Result<Vec<String>, DbError> {
     if numbers.is_empty() {
         return Ok(Vec::new());
     }
@@ -78,7 +78,7 @@ pub fn hold(tx: &mut TenantTx, numbers: &[String]) -> Result<Vec<String>, DbErro
     )
 }
 
-/// One active number, held against other writers until the transaction ends.
+/// One active number, locked until the transaction ends.
 pub fn get_for_update(tx: &mut TenantTx, id: Id<Number>) -> Result<Option<NumberRow>, DbError> {
     tx.one(
         formatcp!(

@@ -23,11 +23,11 @@ row! {
         source: String,
         /// Nothing older is taken.
         start_at: Timestamp,
-        /// When the newest record was made that was read.
+        /// The creation time of the newest record that was read.
         newest_at: Timestamp,
         /// Whether the last check ended before the end of the source.
         behind: bool,
-        /// Whether the next check of a spreadsheet only takes note of its rows.
+        /// Whether the next check of a spreadsheet only records its rows.
         baseline: bool,
         /// Failed checks in a row.
         failures: i64,
@@ -42,10 +42,10 @@ row! {
 
 const COLUMNS: &str = PollRow::COLUMNS;
 
-/// Says what a stream is read from: when it is made, and when its settings change. A new stream begins `now`,
-/// with the rows that a spreadsheet already has only if `existing`. A stream whose integration or `source`
-/// differs from what it was begins anew at the present end of the new source; otherwise nothing changes. The
-/// caller holds the stream, and wakes the job that checks.
+/// Sets the source of a stream, when it is created and when its settings change. A new stream begins `now`, with the
+/// existing rows of a spreadsheet only if `existing`. If its integration or `source` changes, it begins anew at the
+/// present end of the new source; otherwise nothing changes. The caller has locked the stream, and wakes the polling
+/// job.
 pub fn point(
     tx: &mut TenantTx,
     stream: Id<DataStream>,
@@ -154,7 +154,7 @@ pub fn due(
     tx.all(&sql, &values)
 }
 
-/// Across workspaces: when the next check is due after this moment.
+/// Across workspaces: when the next check is due after a timestamp.
 pub fn next_due(tx: &mut Tx<'_>, after: Timestamp) -> Result<Option<Timestamp>, DbError> {
     let sql = "select min(next_at) from stream_polls where next_at is not null and next_at > ?1";
     Ok(tx.one::<Option<Timestamp>>(sql, params![after])?.flatten())
@@ -165,7 +165,7 @@ pub fn get(tx: &mut TenantTx, stream: Id<DataStream>) -> Result<Option<PollRow>,
     tx.one(sql, params![stream])
 }
 
-/// Takes a stream that is due, until the end of the lease; `None` when somebody else has taken it.
+/// Leases a due stream until `lease`; `None` if another node has it.
 pub fn claim(
     tx: &mut TenantTx,
     stream: Id<DataStream>,
@@ -185,13 +185,13 @@ pub fn claim(
     Ok(Some(row))
 }
 
-/// Puts a check off that could not begin.
+/// Postpones a check that could not begin.
 pub fn put_off(tx: &mut TenantTx, stream: Id<DataStream>, until: Timestamp) -> Result<(), DbError> {
     let sql = "update stream_polls set next_at = ?3 where workspace = ?1 and stream = ?2 and next_at < ?3";
     tx.later(sql, params![stream, until])
 }
 
-/// Keeps a claim until the end of another lease; `false` when it is lost.
+/// Extends a lease; `false` if it is lost.
 pub fn keep(tx: &mut Tx<'_>, row: &PollRow, lease: Timestamp) -> Result<bool, DbError> {
     let kept = tx.exec(
         "update stream_polls set next_at = ?4 where workspace = ?1 and stream = ?2 and claim = ?3",
@@ -217,13 +217,13 @@ pub fn finish(tx: &mut Tx<'_>, row: &PollRow) -> Result<bool, DbError> {
     Ok(tx.exec(sql, &values)? > 0)
 }
 
-/// The rows of a spreadsheet that are known.
+/// The recorded rows of a spreadsheet.
 pub fn rows(tx: &mut TenantTx, stream: Id<DataStream>) -> Result<Vec<String>, DbError> {
     let sql = "select row_hash from stream_rows where workspace = ?1 and stream = ?2";
     tx.all(sql, params![stream])
 }
 
-/// Notes rows of a spreadsheet that were not known.
+/// Records new rows of a spreadsheet.
 pub fn add_rows(tx: &mut TenantTx, stream: Id<DataStream>, hashes: &[String]) -> Result<(), DbError> {
     let row = |hash: &String| [stream.into(), hash.to_owned().into()];
     tx.insert_all("insert into stream_rows (workspace, stream, row_hash)", hashes.iter().map(row))

@@ -11,14 +11,14 @@ use crate::db::row::{row, update};
 use crate::db::{DbError, ROWS, TenantTx, Tx};
 use crate::params;
 
-/// A person who came from a connected system.
+/// A person from a connected system (CRM).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonRow {
     pub workspace: Tenant,
     /// Keyed hash of the number.
     pub phone_hash: String,
     pub integration: Id<Integration>,
-    /// The stream that brought it.
+    /// Its source stream.
     pub stream: Id<DataStream>,
     /// Kind of the record there.
     pub object: String,
@@ -45,14 +45,14 @@ row! {
         created_at: Timestamp,
         /// When it was over.
         done_at: Option<Timestamp>,
-        /// What the system made of it.
+        /// The id of the record that the system created.
         written: Option<String>,
     }
 }
 
 const COLUMNS: &str = PushRow::COLUMNS;
 
-/// Notes which record each person is; the newest one stands. The numbers must differ from each other.
+/// Records which CRM record each person is; the newest one wins. The numbers must be distinct.
 pub fn know(tx: &mut Tx<'_>, people: &[PersonRow]) -> Result<(), DbError> {
     let sql = "insert into integration_people (workspace, phone_hash, integration, stream, object, record) values (?1, ?2, ?3, ?4, ?5, ?6) \
          on conflict (workspace, phone_hash, integration) do update set stream = excluded.stream, object = excluded.object, record = excluded.record";
@@ -61,7 +61,7 @@ pub fn know(tx: &mut Tx<'_>, people: &[PersonRow]) -> Result<(), DbError> {
     })
 }
 
-/// The integrations of a workspace that calls are written back to and that know the person of this number.
+/// The integrations of a workspace with write-back of calls that have a record for this number.
 pub fn wanted(
     tx: &mut TenantTx,
     phone_hash: &str,
@@ -82,7 +82,7 @@ pub fn forget_people(tx: &mut TenantTx, phone_hashes: &[String]) -> Result<(), D
     Ok(())
 }
 
-/// Forgets what an integration knows, and what it is owed.
+/// Deletes an integration's records and its pending pushes.
 pub fn forget_integration(tx: &mut TenantTx, integration: Id<Integration>) -> Result<(), DbError> {
     for sql in [
         "delete from integration_people where workspace = ?1 and integration = ?2",
@@ -99,8 +99,8 @@ pub fn owe(tx: &mut Tx<'_>, row: &PushRow) -> Result<(), DbError> {
     tx.later(SQL, &row.values())
 }
 
-/// Across workspaces: takes up to `limit` calls that are due, until the end of the lease. Each counts an
-/// attempt, and from now on may have arrived. The rows say how it was before.
+/// Across workspaces: leases up to `limit` due pushes until `lease`. Each counts an attempt, which may have arrived
+/// from now on. Returns the rows as they were.
 pub fn take(tx: &mut Tx<'_>, now: Timestamp, lease: Timestamp, limit: i64) -> Result<Vec<PushRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from integration_pushes where next_at is not null and next_at <= ?1 order by next_at, call limit ?2 /*pg for update skip locked*/"
@@ -123,14 +123,14 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(tx.one::<Option<Timestamp>>(sql, &[])?.flatten())
 }
 
-/// Across workspaces: when the one was over that is known for longest.
+/// Across workspaces: when the oldest finished push was done.
 pub fn oldest_done(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     let sql = "select min(done_at) from integration_pushes where done_at is not null";
     Ok(tx.one::<Option<Timestamp>>(sql, &[])?.flatten())
 }
 
-/// Writes how an attempt ended, for the holder of the attempt `held`. `false` when somebody else holds it by
-/// now, or it is gone.
+/// Saves the result of an attempt for the holder of the attempt number `held`. `false` if another node holds it, or it
+/// is deleted.
 pub fn settle(tx: &mut Tx<'_>, row: &PushRow, held: i64) -> Result<bool, DbError> {
     let (sql, values) = update!(
         "integration_pushes" set {
@@ -157,7 +157,7 @@ pub fn drop_calls(tx: &mut TenantTx, calls: &[Id<Call>]) -> Result<(), DbError> 
     Ok(())
 }
 
-/// Across workspaces: forgets calls that were over before a moment; whether there were as many as `limit`.
+/// Across workspaces: deletes pushes that were done before a timestamp. Returns whether there were as many as `limit`.
 pub fn sweep(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<bool, DbError> {
     let gone = tx.exec(
         "delete from integration_pushes where (call, integration) in (select call, integration from integration_pushes where done_at is not null and done_at < ?1 limit ?2)",

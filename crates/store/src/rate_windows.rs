@@ -4,8 +4,8 @@
 use crate::db::{DbError, TenantTx};
 use crate::params;
 
-/// Reserves up to `wanted` places of a window that allows `limit`. Returns how many places are taken now, and how
-/// many of them are new. One statement.
+/// Reserves up to `wanted` requests of a window that allows `limit`, with one statement. Returns the number of reserved
+/// requests, and how many of them are new.
 pub fn reserve(
     tx: &mut TenantTx,
     class: &str,

@@ -1,6 +1,6 @@
-//! Recordings that go to a bucket while their calls last. The holder of a row is the only node that writes to
-//! the bucket for it, and says before `held_until` that it still is. What has to go is marked; the holder
-//! cleans up and removes the row, or another node does when the hold is over.
+//! Recordings that are uploaded to a bucket during their calls. The holder of a row's lease is the only node that
+//! writes to the bucket for it, and renews the lease before `held_until`. A discarded upload is marked; the holder
+//! cleans up and deletes the row, or another node does after the lease.
 
 use const_format::formatcp;
 use domain::ids::{Call, Id, Recording};
@@ -23,13 +23,13 @@ row! {
         node: String,
         /// The node that may write to the bucket.
         holder: String,
-        /// Until when nobody else may.
+        /// The end of the lease.
         held_until: Timestamp,
-        /// When the node that has the file was heard of last.
+        /// When the node with the file last renewed the lease.
         seen_at: Timestamp,
         /// Whether nothing of it may stay.
         discarded: bool,
-        /// Id of the upload in parts: empty while it is not known whether it was begun.
+        /// Id of the multipart upload: empty while it is unknown whether it was begun.
         upload: Option<String>,
         /// Tags of its parts from the second on.
         tags: Json,
@@ -58,7 +58,7 @@ pub fn get_for_update(tx: &mut TenantTx, call: Id<Call>) -> Result<Option<Upload
     )
 }
 
-/// Across workspaces: the uploads that a node holds.
+/// Across workspaces: the uploads that a node has leased.
 pub fn held_by(tx: &mut Tx<'_>, node: &str) -> Result<Vec<UploadRow>, DbError> {
     tx.all(
         formatcp!("select {COLUMNS} from recording_uploads where holder = ?1 order by call"),
@@ -66,7 +66,7 @@ pub fn held_by(tx: &mut Tx<'_>, node: &str) -> Result<Vec<UploadRow>, DbError> {
     )
 }
 
-/// Across workspaces: the node says that it still holds all that nobody has marked.
+/// Across workspaces: renews the leases of a node, except for discarded uploads.
 pub fn renew(tx: &mut Tx<'_>, node: &str, now: Timestamp, until: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update recording_uploads set held_until = ?3, seen_at = case when node = ?1 then ?2 else seen_at end \
@@ -75,8 +75,8 @@ pub fn renew(tx: &mut Tx<'_>, node: &str, now: Timestamp, until: Timestamp) -> R
     )
 }
 
-/// Across workspaces: takes up to `limit` uploads whose hold is over: at `now` for those that must go, and
-/// already at `left` for the others, so that the node that has the file may come back first.
+/// Across workspaces: leases up to `limit` uploads whose lease expired: at `now` for discarded ones, and already at
+/// `left` for the others, so that the node with the file may return first.
 pub fn take(
     tx: &mut Tx<'_>,
     node: &str,
@@ -100,17 +100,16 @@ pub fn take(
     Ok(found.len())
 }
 
-/// Across workspaces: when the next upload of another node can be taken; see [`take`]. `patience` is in
-/// milliseconds.
+/// Across workspaces: when the next upload of another node can be leased; see [`take`]. `patience` is in milliseconds.
 pub fn next_due(tx: &mut Tx<'_>, node: &str, patience: i64) -> Result<Option<Timestamp>, DbError> {
     let sql = "select min(held_until + case when discarded = 1 then 0 else cast(?2 as bigint) end) \
                from recording_uploads where holder <> ?1";
     Ok(tx.one(sql, params![node, patience])?.flatten())
 }
 
-/// The node that has the file says that it goes on holding an upload until then, and how many pieces may be in
-/// the bucket. The caller has locked the row and found that the node holds it.
-pub fn hold(
+/// Extends the lease of an upload by the node with the file, and records how many parts may be in the bucket. The
+/// caller has locked the row and checked its holder.
+pub fn extend_lease(
     tx: &mut TenantTx,
     call: Id<Call>,
     now: Timestamp,
@@ -123,7 +122,7 @@ pub fn hold(
     )
 }
 
-/// Leaves an upload to the node that has the file, whose hold is over at `now` unless it is heard of.
+/// Returns an upload to the node with the file; the lease ends at `now` unless that node renews it.
 pub fn give_back(tx: &mut TenantTx, call: Id<Call>, holder: &str, now: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update recording_uploads set holder = node, held_until = ?4 where workspace = ?1 and call = ?2 and holder = ?3",
@@ -131,8 +130,8 @@ pub fn give_back(tx: &mut TenantTx, call: Id<Call>, holder: &str, now: Timestamp
     )
 }
 
-/// Writes down how far the upload in parts has come, if the node still holds it and it is still wanted.
-/// Returns whether that is so.
+/// Records the progress of a multipart upload if the node still holds it and it is not discarded. Returns whether that
+/// is so.
 pub fn note_parts(
     tx: &mut TenantTx,
     call: Id<Call>,
@@ -160,7 +159,7 @@ pub fn discard(tx: &mut TenantTx, calls: &[Id<Call>]) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Removes an upload of which nothing lies in the bucket any more, if the node still holds it.
+/// Deletes an upload with nothing left in the bucket, if the node still holds it.
 pub fn remove(tx: &mut TenantTx, call: Id<Call>, holder: &str) -> Result<(), DbError> {
     tx.later(
         "delete from recording_uploads where workspace = ?1 and call = ?2 and holder = ?3",

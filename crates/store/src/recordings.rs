@@ -1,4 +1,4 @@
-//! Recordings of calls: which there are, and whether they are kept as objects yet.
+//! Recordings of calls, and whether they are stored as objects.
 
 use const_format::formatcp;
 use domain::ids::{Call, Id, Recording};
@@ -10,7 +10,7 @@ use crate::db::{DbError, ROWS, TenantTx, Tx};
 use crate::params;
 
 row! {
-    /// A recording as stored. One without `kept_at` is still a file of the node that held the call.
+    /// A recording as stored. Without `kept_at` it is still a file of the node that owned the call.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct RecordingRow in "recordings" {
         id: Id<Recording>,
@@ -51,8 +51,7 @@ pub fn of_call(tx: &mut TenantTx, call: Id<Call>) -> Result<Option<RecordingRow>
     tx.one(formatcp!("select {COLUMNS} from recordings where workspace = ?1 and call = ?2"), params![call])
 }
 
-/// Notes that it is an object now. Whether this changed something: not when it is noted already, and not when
-/// the recording is gone.
+/// Marks a recording as stored in the bucket. Returns `false` if it is marked already or deleted.
 pub fn keep(tx: &mut TenantTx, id: Id<Recording>, bytes: i64, now: Timestamp) -> Result<bool, DbError> {
     let kept = tx.exec(
         "update recordings set bytes = ?3, kept_at = ?4 where workspace = ?1 and id = ?2 and kept_at is null",
@@ -61,7 +60,7 @@ pub fn keep(tx: &mut TenantTx, id: Id<Recording>, bytes: i64, now: Timestamp) ->
     Ok(kept > 0)
 }
 
-/// Corrects the length of a recording that is not kept yet, milliseconds.
+/// Sets the duration of a recording that is not stored yet, milliseconds.
 pub fn set_duration(tx: &mut TenantTx, id: Id<Recording>, duration_ms: i64) -> Result<(), DbError> {
     tx.later(
         "update recordings set duration_ms = ?3 where workspace = ?1 and id = ?2 and kept_at is null",
@@ -87,8 +86,7 @@ pub fn of_calls(tx: &mut TenantTx, calls: &[Id<Call>]) -> Result<Vec<RecordingRo
     Ok(found)
 }
 
-/// Across workspaces: recordings that were kept before a moment, the oldest first, locked against other nodes
-/// until the transaction ends.
+/// Across workspaces: recordings that were stored before a timestamp, oldest first, locked until the transaction ends.
 pub fn kept_before(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<Vec<RecordingRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from recordings where kept_at is not null and kept_at < ?1 order by kept_at limit ?2 /*pg for update skip locked*/"

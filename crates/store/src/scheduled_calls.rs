@@ -1,4 +1,4 @@
-//! Calls at a set time: the waiting ones are found by the moment of their next try.
+//! Scheduled calls: pending ones are found by the time of their next attempt.
 
 use const_format::formatcp;
 use domain::ids::{Agent, ApiKey, Call, Id};
@@ -30,7 +30,7 @@ row! {
         agent: Id<Agent>,
         /// Whom to call, E.164; `[erased]` after an erasure.
         to_number: String,
-        /// Own number as the client asked.
+        /// The own number that the client requested.
         from_number: Option<String>,
         /// The client's own id of the person.
         external_ref: Option<String>,
@@ -38,7 +38,7 @@ row! {
         variables: Json,
         /// The client's notes, an object.
         metadata: Json,
-        /// What the rules know of it.
+        /// Its state for the rules.
         state: ScheduledCall = |state| {
             status: Status = state.status,
             scheduled_at: Timestamp = state.scheduled_at,
@@ -60,7 +60,7 @@ row! {
         /// Grows with every save.
         version: i64,
         created_at: Timestamp,
-        /// The trace of the request that made it.
+        /// The trace context of its request.
         trace: Option<TraceContext>,
     }
 }
@@ -142,8 +142,8 @@ pub fn list(
 /// Those that are due are claimed.
 const CLAIMED: Claimed = Claimed { table: "scheduled_calls", due: "next_attempt_at", key: "workspace, id" };
 
-/// Across workspaces: up to `limit` scheduled calls that are due and not claimed, longest waiting first, without those of the
-/// workspaces in `without`. To be asked in a transaction that claims, see [`claim`].
+/// Across workspaces: up to `limit` due scheduled calls without a claim, longest due first, except those of the
+/// workspaces in `without`. For a transaction that claims them ([`claim`]).
 pub fn due(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -158,7 +158,7 @@ pub fn claim(tx: &mut TenantTx, id: ScheduledCallId, until: Timestamp) -> Result
     CLAIMED.claim(tx, params![id], until)
 }
 
-/// Across workspaces: when the next one is due for somebody who has not claimed it.
+/// Across workspaces: when the next one without a claim is due.
 pub fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
     CLAIMED.next_due(tx, now)
 }
@@ -215,7 +215,7 @@ row! {
     }
 }
 
-/// Adds a decision to the timeline; the caller holds the scheduled call.
+/// Adds a decision to the timeline of a scheduled call that the caller has locked.
 pub fn record(tx: &mut TenantTx, id: ScheduledCallId, at: Timestamp, body: &Json) -> Result<(), DbError> {
     tx.later(
         "insert into scheduled_call_decisions (scheduled_call, seq, workspace, at, body) \

@@ -1,11 +1,11 @@
-//! What PostgreSQL says of itself: its clock, and whether a server that takes over after a failure knows all that
-//! this one has acknowledged.
+//! The state of the PostgreSQL server: its clock, and whether a standby that takes over in a failover has all
+//! acknowledged commits.
 
 use domain::time::Timestamp;
 
 use crate::db::{DbError, Tx};
 
-/// The server of the shared store, at one moment.
+/// A snapshot of the server's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
     pub now: Timestamp,
@@ -13,8 +13,8 @@ pub struct Server {
     pub synchronous_commit: String,
     /// `synchronous_standby_names`.
     pub named: String,
-    /// Standbys that are connected. A base backup, an archive that receives the log (`pg_receivewal`) and a
-    /// subscription are none: nobody promotes them.
+    /// Connected standbys. A base backup, `pg_receivewal` and a logical subscription do not count, since they are never
+    /// promoted.
     pub standbys: i64,
     /// Those of them of which we may see whether they are synchronous; the user needs `pg_read_all_stats` for it.
     pub shown: i64,

@@ -1,14 +1,14 @@
-//! What PostgreSQL knows of its tables when it chooses a plan. A table that has grown from nothing since it was looked at
-//! last is planned for as if it were small, and a statement that is kept prepared keeps that plan: it may read every row of
-//! a board where it wants one. The server's own autovacuum comes once a minute, which is late for a burst.
+//! Planner statistics of PostgreSQL. A table that has grown since its last ANALYZE is planned for as if it were small,
+//! and a prepared statement keeps that plan: it may scan a whole board for one row. Autovacuum runs once a minute,
+//! which is late for a burst.
 
 use crate::db::{DbError, Store, Tx};
 
 /// Changed rows below which a table is small, whatever the plan.
 const FEW: i64 = 500;
 
-/// Across workspaces: tables of which more than half was changed since they were looked at last. A table that is kept in
-/// parts counts no changes of its own: it is looked at when its parts have twice or half as many rows as it had then.
+/// Across workspaces: tables of which more than half changed since their last ANALYZE. A partitioned table counts no
+/// changes of its own: it is stale when its partitions have twice or half as many rows as then.
 fn stale(tx: &mut Tx<'_>) -> Result<Vec<String>, DbError> {
     tx.all(
         "select quote_ident(schemaname) || '.' || quote_ident(relname) from pg_stat_user_tables \
@@ -22,8 +22,7 @@ fn stale(tx: &mut Tx<'_>) -> Result<Vec<String>, DbError> {
     )
 }
 
-/// Lets the server look at the tables that have outgrown what it knows of them; those that it is looking at already are
-/// left out. For PostgreSQL only.
+/// Runs ANALYZE on stale tables, except those that are being analyzed. PostgreSQL only.
 pub async fn refresh(store: &Store) -> Result<(), DbError> {
     for table in store.read(stale).await? {
         store.tx(move |tx| tx.exec(&format!("analyze (skip_locked) {table}"), &[]).map(|_| ())).await?;

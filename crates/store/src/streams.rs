@@ -28,7 +28,7 @@ row! {
         /// Which fields say who a record is.
         field_map: FieldMap = |map| { field_map: Json = json!(map) } => serde_json::from_value(field_map)
             .map_err(|why| DbError::Internal(format!("fieldMap of a stream: {why}")))?,
-        /// What its kind is told.
+        /// The configuration of its kind.
         config: Config = |config| { config: Map<String, Json> = config.fields() } => Config::stored(config),
         /// The account that it is read with.
         integration: Option<Id<Integration>>,
@@ -68,8 +68,8 @@ pub fn get_for_update(tx: &mut TenantTx, id: Id<DataStream>) -> Result<Option<St
     )
 }
 
-/// One stream, kept from changing and from being attached until the transaction ends. Several transactions may
-/// take records at once.
+/// One stream, with a shared lock against changes and attachments until the transaction ends. Several transactions may
+/// insert records concurrently.
 pub fn get_for_records(tx: &mut TenantTx, id: Id<DataStream>) -> Result<Option<StreamRow>, DbError> {
     tx.one(
         formatcp!(
@@ -80,7 +80,7 @@ pub fn get_for_records(tx: &mut TenantTx, id: Id<DataStream>) -> Result<Option<S
 }
 
 row! {
-    /// What is known of a stream before anything of a request with its token is read.
+    /// The columns of a stream that authenticate a request with its token.
     #[derive(Debug, Clone)]
     pub struct EntranceRow {
         workspace: Tenant as "d.workspace",
@@ -117,7 +117,7 @@ pub fn count(tx: &mut TenantTx) -> Result<i64, DbError> {
     Ok(tx.one(sql, &[])?.unwrap_or(0))
 }
 
-/// Writes what changes of a stream that is held by the caller.
+/// Saves a stream that the caller has locked.
 pub fn save(tx: &mut Tx<'_>, row: &StreamRow) -> Result<(), DbError> {
     let (sql, values) = update!(
         "data_streams" set {
@@ -134,7 +134,7 @@ pub fn save(tx: &mut Tx<'_>, row: &StreamRow) -> Result<(), DbError> {
     tx.later(sql, &values)
 }
 
-/// Replaces the token; `false` when the stream has none or is gone.
+/// Replaces the token; `false` if the stream has none or is deleted.
 pub fn set_token(
     tx: &mut TenantTx,
     id: Id<DataStream>,
@@ -166,7 +166,7 @@ row! {
         workspace: Tenant,
         /// Variable of the agent to field of the stream.
         variable_mapping: Map<String, Json>,
-        /// How far back it was asked to look when it was attached.
+        /// The requested length of the backfill when it was attached.
         backfill_days: i64,
         /// Whether names are written in the script of the agent's language.
         transliterate: bool,
@@ -255,7 +255,7 @@ row! {
         id: Id<StreamRecord>,
         workspace: Tenant,
         stream: Id<DataStream>,
-        /// Keyed hash of what tells it from others.
+        /// Keyed hash of its identity, for deduplication.
         identity: String,
         /// Whether it can be called.
         status: RecordStatus,
@@ -273,11 +273,11 @@ row! {
 }
 
 const RECORD: &str = RecordRow::COLUMNS;
-/// Identities that one statement looks up.
+/// Most identities of one statement.
 const LOOKED_UP: usize = 512;
 
-/// Adds records; no two have one identity. A record that the stream has already stays as it is, unless it could
-/// not be called and now can: then the new one takes its place.
+/// Inserts records of distinct identities. An existing record stays, unless it could not be called and the new one can:
+/// then it is replaced.
 pub fn put(tx: &mut TenantTx, rows: &[RecordRow]) -> Result<(), DbError> {
     let tenant = tx.tenant();
     debug_assert!(rows.iter().all(|row| row.workspace == tenant), "records of another workspace");
@@ -330,7 +330,7 @@ pub fn records(
     )
 }
 
-/// The first and last of the newest `most` records that can be called, none of them made before `since`.
+/// The first and last of the newest `most` callable records that are not older than `since`.
 pub fn newest_callable(
     tx: &mut TenantTx,
     stream: Id<DataStream>,
@@ -344,7 +344,7 @@ pub fn newest_callable(
     )
 }
 
-/// The newest record of a stream, whatever came of it.
+/// The newest record of a stream, with any result.
 pub fn newest(tx: &mut TenantTx, stream: Id<DataStream>) -> Result<Option<Id<StreamRecord>>, DbError> {
     let sql = "select id from stream_records where workspace = ?1 and stream = ?2 order by id desc limit 1";
     tx.one(sql, params![stream])
@@ -366,8 +366,7 @@ pub fn callable(
     )
 }
 
-/// Which records of a stream can still be called, from the first id to the last. They are kept from being erased until
-/// the transaction ends.
+/// Callable records of a stream from the first id to the last, locked against erasure until the transaction ends.
 pub fn still_callable(
     tx: &mut TenantTx,
     stream: Id<DataStream>,
@@ -394,13 +393,13 @@ row! {
         until: Id<StreamRecord> as "backfill_until",
         /// Which attachment began it.
         run: i64 as "backfill_run",
-        /// When somebody last worked at it.
+        /// The time of its last progress.
         at: Timestamp as "backfill_at",
     }
 }
 
-/// Notes which earlier records are to be put on the list of a campaign to which a stream was just attached. What an
-/// earlier attachment left of its own is given up.
+/// Begins a backfill: records the range of earlier records to add to the list of a campaign to which a stream was
+/// attached. A backfill of an earlier attachment is dropped.
 pub fn begin_backfill(
     tx: &mut Tx<'_>,
     row: &AttachmentRow,
@@ -422,7 +421,7 @@ pub fn begin_backfill(
     )
 }
 
-/// Notes that a piece is done and which record is the next; `false` when somebody else went on from there, or the stream
+/// Records the progress of a backfill and its next record; `false` if another node went on from there, or the stream
 /// was detached or attached anew.
 pub fn go_on(
     tx: &mut Tx<'_>,
@@ -438,7 +437,7 @@ pub fn go_on(
     Ok(changed > 0)
 }
 
-/// Across workspaces: up to `limit` backfills at which nobody has worked since `before`, longest resting first.
+/// Across workspaces: up to `limit` backfills without progress since `before`, oldest first.
 pub fn abandoned_backfills(
     tx: &mut Tx<'_>,
     before: Timestamp,
@@ -453,7 +452,7 @@ pub fn abandoned_backfills(
     )
 }
 
-/// Across workspaces: when somebody last worked at the backfill that has rested longest.
+/// Across workspaces: the last progress of the most stale backfill.
 pub fn oldest_backfill(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(tx
         .one("select min(backfill_at) from stream_campaigns where backfill_from is not null", &[])?
@@ -461,7 +460,7 @@ pub fn oldest_backfill(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 }
 
 row! {
-    /// Where a person stands on the list of a campaign.
+    /// The row of a person on the list of a campaign.
     #[derive(Debug, Clone)]
     pub struct ListedRow {
         /// Keyed hash of the number.
@@ -472,7 +471,7 @@ row! {
     }
 }
 
-/// Where people stand on the lists of the campaigns that a stream feeds or put them on.
+/// The rows of people on the lists of the campaigns that a stream feeds or has added them to.
 pub fn listed(tx: &mut TenantTx, stream: Id<DataStream>, hashes: &[&str]) -> Result<Vec<ListedRow>, DbError> {
     if hashes.is_empty() {
         return Ok(Vec::new());
@@ -506,7 +505,7 @@ pub fn bytes_of_day(tx: &mut TenantTx, stream: Id<DataStream>, day: i64) -> Resu
     Ok(tx.one(sql, params![stream, day])?.unwrap_or(0))
 }
 
-/// Bytes of records that the streams of a workspace keep.
+/// Bytes of the stored records of a workspace's streams.
 pub fn bytes_of_workspace(tx: &mut TenantTx) -> Result<i64, DbError> {
     let sql = "select cast(coalesce(sum(bytes), 0) as bigint) from stream_bytes where workspace = ?1";
     Ok(tx.one(sql, &[])?.unwrap_or(0))

@@ -1,4 +1,4 @@
-//! Tools that the operator made for a workspace. Built-in ones are not stored.
+//! Custom tools of a workspace. Built-in ones are not stored.
 
 use const_format::formatcp;
 use domain::ids::{Id, Tool};

@@ -5,8 +5,8 @@ use domain::time::Timestamp;
 use crate::db::{DbError, TenantTx};
 use crate::params;
 
-/// Releases a number and returns when it was first released; `None` when the workspace has `most` numbers
-/// without it. The caller holds the workspace.
+/// Releases a number for transfers and returns when it was first released; `None` if the workspace has `most` others.
+/// The caller has locked the workspace.
 pub fn add(tx: &mut TenantTx, number: &str, most: i64, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
     if let Some(known) = tx.one::<Timestamp>(
         "select created_at from transfer_numbers where workspace = ?1 and number = ?2",
@@ -36,7 +36,7 @@ pub fn contains(tx: &mut TenantTx, number: &str) -> Result<bool, DbError> {
     tx.exists(sql, params![number])
 }
 
-/// Every released number with its moment, in the order of their digits.
+/// Every released number with the time of its release, ordered by number.
 pub fn list(tx: &mut TenantTx) -> Result<Vec<(String, Timestamp)>, DbError> {
     let sql = "select number, created_at from transfer_numbers where workspace = ?1 order by number";
     tx.all(sql, &[])

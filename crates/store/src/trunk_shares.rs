@@ -1,9 +1,9 @@
-//! How nodes share the channels of trunks and the registration there (docs/contract/telephony.md#nodes). For PostgreSQL
-//! only: an embedded store has one node.
+//! How nodes share the channels of SIP trunks and the registration there (docs/contract/telephony.md#nodes). PostgreSQL
+//! only, since SQLite has one node.
 //!
-//! The channels that are granted to all processes together are never more than the trunk has. A grant is taken from a
-//! process that has not been heard of for [`LEASE`], by the clock of the database; the process itself adds no call
-//! after that time. The rows of trunks are locked in the order of their names.
+//! The granted channels of all processes never exceed those of the trunk. A process without a renewal for [`LEASE`], by
+//! the clock of the database, loses its grant; it adds no call after that time itself. The rows of trunks are locked in
+//! the order of their names.
 
 use const_format::formatcp;
 use domain::time::SECOND;
@@ -11,67 +11,67 @@ use domain::time::SECOND;
 use crate::db::{DbError, Tx, any_of};
 use crate::params;
 
-/// For how long a process keeps its grants without a word, milliseconds: as long as calls are held for a node.
+/// Lease of grants without a renewal, milliseconds: the same as that of live calls.
 pub const LEASE: i64 = 45 * SECOND;
 
-/// What a process asks of one trunk.
+/// The request of a process for channels of one trunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ask {
+pub struct ShareRequest {
     pub trunk: String,
-    /// Its channels, as this node knows them.
+    /// The channels of the trunk, as configured on this node.
     pub channels: i64,
-    /// What the process keeps of its grant. It must not use more before it is told what it was given.
+    /// The part of its grant that the process keeps. It must not use more before the response.
     pub held: i64,
-    /// What its calls need, those that wait included.
+    /// Channels that its calls need, with those that wait.
     pub needed: i64,
-    /// What it would have in addition, so that the next call need not ask.
+    /// Additional channels, so that the next call needs no request.
     pub spare: i64,
-    /// Whether somebody is to register there, and what the node has to say about it.
-    pub registrar: Option<RegistrarAsk>,
+    /// Whether the trunk needs a registration, and this node's part in it.
+    pub registrar: Option<RegistrarRequest>,
 }
 
-/// What a node says of the registration at a trunk.
+/// A node's part in the registration at a trunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RegistrarAsk {
-    /// Whether the node takes calls.
+pub struct RegistrarRequest {
+    /// Whether the node accepts calls.
     pub takes: bool,
     /// The contact of its registration, if it has one.
     pub contact: Option<String>,
 }
 
-/// What a process is given of one trunk.
+/// The grant of a process for one trunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Given {
-    /// How many channels it has now.
+pub struct GrantedShare {
+    /// Granted channels.
     pub channels: i64,
-    /// How many of them others would have, or are too many.
+    /// How many of them others need, or exceed the trunk's.
     pub asked_back: i64,
-    /// Whether other nodes are to look: this one is short, or has given something back.
+    /// Whether to notify other nodes: this one is short, or has returned channels.
     pub tell: bool,
-    /// Whether this node keeps us registered there, and the contact that it replaces.
+    /// Whether this node is the registrar there, and the contact that it replaces.
     pub registrar: Option<Option<String>>,
 }
 
 const NOW: &str = "cast(extract(epoch from clock_timestamp()) * 1000 as bigint)";
 
-/// A trunk: its name, its registrar, milliseconds since that was heard of, whether it yields, the contact.
+/// A trunk: name, registrar, milliseconds since the registrar's renewal, whether it yields, contact.
 type TrunkRow = (String, Option<String>, Option<i64>, i64, Option<String>);
-/// A grant: trunk, process, channels, channels wanted, milliseconds since it was heard of.
+/// A grant: trunk, process, channels, requested channels, milliseconds since the renewal.
 type GrantRow = (String, String, i64, i64, i64);
 
-/// Across workspaces: settles what a process has of these trunks, in the order of the asks. `patient`: processes that
-/// have not been heard of may be given up, because the store was there for them to say something.
+/// Across workspaces: updates the grants of a process, in the order of its requests. `patient`: expired grants of
+/// others are revoked, since the store was available for their renewal.
 pub fn settle(
     tx: &mut Tx<'_>,
     holder: &str,
     node: &str,
-    asks: &[Ask],
+    asks: &[ShareRequest],
     patient: bool,
-) -> Result<Vec<Given>, DbError> {
+) -> Result<Vec<GrantedShare>, DbError> {
     let trunks = locked(tx, asks)?;
     let mut names = Vec::new();
     let among = any_of(&mut names, asks.iter().map(|ask| ask.trunk.as_str().into()));
-    // After the lock, so that it sees what those who held it before have written.
+    // After the lock, to see the writes of its previous holders.
     let grants: Vec<GrantRow> = tx.all(
         &format!(
             "select trunk, holder, channels, wanted, {NOW} - seen_at from trunk_grants where trunk in {among}"
@@ -97,7 +97,7 @@ pub fn settle(
             }
         }
         let free = (ask.channels - others - ask.held).max(0);
-        // While others wait for channels, nobody keeps spare ones.
+        // While others wait for channels, no process keeps spare ones.
         let spare = if missed > 0 { 0 } else { ask.spare };
         let channels = ask.held + (ask.needed + spare - ask.held).clamp(0, free);
         let wanted = channels.max(ask.needed);
@@ -110,7 +110,7 @@ pub fn settle(
             (Some(asked), Some(row)) => registrar(tx, node, asked, row, patient)?,
             _ => None,
         };
-        given.push(Given {
+        given.push(GrantedShare {
             channels,
             asked_back: missed.max(others + channels - ask.channels).max(0),
             tell: wanted > channels || before.is_some_and(|before| before > channels),
@@ -120,7 +120,7 @@ pub fn settle(
     Ok(given)
 }
 
-fn locked(tx: &mut Tx<'_>, asks: &[Ask]) -> Result<Vec<TrunkRow>, DbError> {
+fn locked(tx: &mut Tx<'_>, asks: &[ShareRequest]) -> Result<Vec<TrunkRow>, DbError> {
     let mut names = Vec::new();
     let among = any_of(&mut names, asks.iter().map(|ask| ask.trunk.as_str().into()));
     let sql = format!(
@@ -141,11 +141,11 @@ fn locked(tx: &mut Tx<'_>, asks: &[Ask]) -> Result<Vec<TrunkRow>, DbError> {
     tx.all(&sql, &names)
 }
 
-/// Says whether this node keeps us registered, and the contact that it is to replace.
+/// Returns whether this node is the registrar, and the contact that it replaces.
 fn registrar(
     tx: &mut Tx<'_>,
     node: &str,
-    ask: &RegistrarAsk,
+    ask: &RegistrarRequest,
     (trunk, registrar, age, yields, contact): &TrunkRow,
     patient: bool,
 ) -> Result<Option<Option<String>>, DbError> {
@@ -169,7 +169,7 @@ fn registrar(
     Ok(Some(replaces.cloned()))
 }
 
-/// Across workspaces: gives back everything that a process has, because it ends and has no calls any more.
+/// Across workspaces: releases all grants of a process that ends without calls.
 pub fn release(tx: &mut Tx<'_>, holder: &str, node: &str) -> Result<(), DbError> {
     tx.exec("delete from trunk_grants where holder = ?1", params![holder])?;
     tx.later("update trunks set registrar = null where registrar = ?1", params![node])

@@ -15,7 +15,7 @@ row! {
         base: Id<KnowledgeBase> as "b.id",
         workspace: Tenant as "b.workspace",
         version: i64 as "b.version",
-        /// When somebody may work at it.
+        /// When it is due.
         next_at: Timestamp as "coalesce(v.next_at, 0)",
         /// Tries that failed in a row.
         failures: i64 as "coalesce(v.failures, 0)",
@@ -34,7 +34,7 @@ pub fn wanting(tx: &mut Tx<'_>, model: &str, limit: i64) -> Result<Vec<WantingRo
     tx.all(&sql, params![model, limit])
 }
 
-/// Takes a base to work at until a moment; `false` when somebody else has it.
+/// Leases a base until a timestamp; `false` if another node has it.
 pub fn claim(
     tx: &mut TenantTx,
     base: Id<KnowledgeBase>,
@@ -46,8 +46,7 @@ pub fn claim(
     Ok(tx.exec(sql, params![base, now, until])? > 0)
 }
 
-/// Passages of a base without a vector of this model, after a number, oldest first: the number of each, the headings
-/// that it stands under, and its words.
+/// Passages of a base without a vector of this model, after a number, oldest first: number, headings, and text of each.
 pub fn missing(
     tx: &mut TenantTx,
     base: Id<KnowledgeBase>,
@@ -63,7 +62,7 @@ pub fn missing(
     )
 }
 
-/// Stores the vector of a passage, unless the passage is gone.
+/// Stores the vector of a passage, unless the passage is deleted.
 pub fn save(
     tx: &mut TenantTx,
     base: Id<KnowledgeBase>,
@@ -92,7 +91,7 @@ pub fn complete(
     )
 }
 
-/// Lets go of a base until a moment; `failed` counts a try that failed.
+/// Ends the lease of a base, which is due at a timestamp; `failed` counts a failed attempt.
 pub fn put_off(
     tx: &mut TenantTx,
     base: Id<KnowledgeBase>,

@@ -1,4 +1,4 @@
-//! The prepaid wallet: an append-only ledger, a balance that is moved by one conditional statement, and holds
+//! The prepaid wallet: an append-only ledger, a balance that is updated by one conditional statement, and reservations
 //! for calls in flight.
 
 use const_format::formatcp;
@@ -32,7 +32,7 @@ row! {
     pub struct WalletState {
         /// Sum of the ledger.
         balance: i64,
-        /// What calls in flight hold of it.
+        /// The amount that calls in flight reserve.
         reserved: i64,
         /// ISO 4217 code.
         currency: String,
@@ -40,7 +40,7 @@ row! {
         cost_per_minute: i64,
         /// Threshold set by the operator.
         low_balance: Option<i64>,
-        /// Last level told: 0 none, 1 low, 2 exhausted.
+        /// The last notified level: 0 none, 1 low, 2 exhausted.
         low_level: i64,
         /// Lines of the ledger.
         ledger_seq: i64,
@@ -54,12 +54,12 @@ pub fn state(tx: &mut TenantTx) -> Result<Option<WalletState>, DbError> {
     tx.one(formatcp!("select {STATE} from workspaces where id = ?1"), &[])
 }
 
-/// How far a movement may take the balance down.
+/// The lower bound of the balance after a posting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Floor {
-    /// Not below what calls in flight hold: for what the operator takes.
+    /// Not below the reservations of calls in flight: for debits by the operator.
     Reserved,
-    /// Anywhere: what was held for it was released just now.
+    /// None: its reservation was released just now.
     None,
 }
 
@@ -92,18 +92,18 @@ pub fn post(
     Ok(Some((entry, state)))
 }
 
-/// What calls give back that leave their lines, and what they are charged.
+/// The released reservations and the charges of calls that leave their lines.
 #[derive(Debug, Clone, Default)]
 pub struct Settlement {
-    /// What was held for them, minor units.
+    /// Their reservations, minor units.
     pub held: i64,
     pub lines: i64,
     /// Each charge, above 0, with its reference, in the order in which they are written.
     pub charges: Vec<(Id<WalletTransaction>, i64, String)>,
 }
 
-/// Gives back the lines and holds of calls that leave them, and adds what they are charged to the ledger, all with one change
-/// of the wallet. Returns the wallet afterwards. What is charged is to be held: the balance is not asked.
+/// Releases the lines and reservations of calls that leave them, and posts their charges to the ledger, with one update
+/// of the wallet. Returns the wallet afterwards. The amount must already be reserved, so the balance is not checked.
 pub fn settle(
     tx: &mut TenantTx,
     kind: &str,
@@ -144,9 +144,9 @@ pub fn settle(
     Ok(Some(state))
 }
 
-/// The same on a shared store, with the commit, so that the workspace is held only while that is under way. It rests on a
-/// wallet as it was `seen` without a lock: when its price or threshold is another one by then, or less than `floor` would be
-/// left, the transaction runs again.
+/// Like [`settle`] on PostgreSQL, with the commit, so that the workspace is locked only during it. It is based on a
+/// wallet that was `seen` without a lock: if the price or the threshold changed, or less than `floor` would be left,
+/// the transaction is retried.
 pub fn settle_at_commit(
     tx: &mut TenantTx,
     kind: &str,
@@ -192,37 +192,37 @@ pub fn settle_at_commit(
     tx.count_checked(counter, sql, &values, otherwise)
 }
 
-/// Takes `lines` for calls and holds `amount` for them, if the balance covers it beside all other holds.
-/// Returns whether it does. Each call and each second leg on a line holds its price for every minute that is covered;
-/// nothing else is held.
-pub fn hold(tx: &mut TenantTx, amount: i64, lines: i64) -> Result<bool, DbError> {
-    Ok(tx.exec(HOLD, params![amount, lines])? > 0)
+/// Reserves `lines` for calls and `amount` of the balance beside all other reservations. Returns whether the balance
+/// covers it. Each call and each second leg on a line reserves its price for every covered minute; nothing else is
+/// reserved.
+pub fn reserve(tx: &mut TenantTx, amount: i64, lines: i64) -> Result<bool, DbError> {
+    Ok(tx.exec(RESERVE, params![amount, lines])? > 0)
 }
 
-/// The same for a workspace that this transaction holds, and whose balance it has seen: if that does not cover it after all,
-/// the transaction fails.
-pub fn hold_covered(tx: &mut TenantTx, amount: i64, lines: i64) -> Result<(), DbError> {
+/// Like [`reserve`] for a workspace that this transaction has locked and whose balance it has checked: otherwise the
+/// transaction fails.
+pub fn reserve_covered(tx: &mut TenantTx, amount: i64, lines: i64) -> Result<(), DbError> {
     let otherwise = DbError::Internal("a wallet was changed by somebody who did not hold it".into());
-    tx.change(HOLD, params![amount, lines], otherwise)
+    tx.change(RESERVE, params![amount, lines], otherwise)
 }
 
-const HOLD: &str = "update workspaces set reserved = reserved + cast(?2 as bigint), lines = lines + cast(?3 as bigint) \
+const RESERVE: &str = "update workspaces set reserved = reserved + cast(?2 as bigint), lines = lines + cast(?3 as bigint) \
     where id = ?1 and balance - reserved >= cast(?2 as bigint)";
 
-/// Gives back the lines of calls that leave them, and what was held for them.
+/// Releases the lines of calls and their reservations.
 pub fn release(tx: &mut TenantTx, amount: i64, lines: i64) -> Result<(), DbError> {
     tx.later(RELEASE, params![amount, lines])
 }
 
 const RELEASE: &str = "update workspaces set reserved = reserved - cast(?2 as bigint), lines = lines - cast(?3 as bigint) where id = ?1";
 
-/// Lets what calls hold grow by as many of these amounts, in their order, as the balance covers beside all
-/// other holds; how many. Usually it covers all, and that is one conditional statement.
+/// Adds as many of these amounts, in their order, to the reservations as the balance covers. Returns how many. Usually
+/// it covers all of them, and that is one conditional statement.
 pub fn grow(tx: &mut TenantTx, amounts: &[i64]) -> Result<usize, DbError> {
     let mut covered = amounts.len();
     loop {
         let sum = amounts[..covered].iter().fold(0i64, |sum, amount| sum.saturating_add(*amount));
-        if covered == 0 || hold(tx, sum, 0)? {
+        if covered == 0 || reserve(tx, sum, 0)? {
             return Ok(covered);
         }
         let free = state(tx)?.map_or(0, |state| state.balance.saturating_sub(state.reserved));
@@ -234,12 +234,12 @@ pub fn grow(tx: &mut TenantTx, amounts: &[i64]) -> Result<usize, DbError> {
             })
             .take_while(|sum| *sum <= free)
             .count();
-        // Others may take from it at any moment: each round covers less than the one before.
+        // Concurrent debits are possible: each round covers fewer than the one before.
         covered = fits.min(covered - 1);
     }
 }
 
-/// Remembers the level that `wallet.low` told last.
+/// Stores the last notified level of `wallet.low`.
 pub fn set_low_level(tx: &mut TenantTx, level: i64) -> Result<(), DbError> {
     tx.later("update workspaces set low_level = ?2 where id = ?1", params![level])
 }
@@ -247,7 +247,7 @@ pub fn set_low_level(tx: &mut TenantTx, level: i64) -> Result<(), DbError> {
 /// The ledger, newest first, and how many lines it has.
 pub fn entries(tx: &mut TenantTx, limit: i64, offset: i64) -> Result<(Vec<EntryRow>, i64), DbError> {
     let total = tx.one("select ledger_seq from workspaces where id = ?1", &[])?.unwrap_or(0);
-    // The position is gap-free, so a page is a range of it however deep it lies.
+    // Positions have no gaps, so a page is a range of them at any depth.
     let top = total - offset;
     const SQL: &str = formatcp!(
         "select {} from wallet_entries where workspace = ?1 and seq <= ?2 and seq > ?3 order by seq desc",

@@ -40,7 +40,7 @@ row! {
         dlt_entity_id: Option<String>,
         /// Sum of the ledger, minor units.
         balance: i64,
-        /// What calls in flight hold of it.
+        /// The amount that calls in flight reserve.
         reserved: i64,
         created_at: Timestamp,
     }
@@ -79,8 +79,8 @@ pub fn get(tx: &mut TenantTx) -> Result<Option<WorkspaceRow>, DbError> {
     tx.one(formatcp!("select {COLUMNS} from workspaces where id = ?1"), &[])
 }
 
-/// One workspace, locked against other writers until the transaction ends. Its id never changes and it is never dropped, so
-/// rows that refer to it are added meanwhile: on PostgreSQL `for update` would make their foreign keys wait.
+/// One workspace, locked until the transaction ends. Its id never changes and it is never deleted, so other
+/// transactions may insert rows that reference it: on PostgreSQL `for update` would block their foreign keys.
 pub fn get_for_update(tx: &mut TenantTx) -> Result<Option<WorkspaceRow>, DbError> {
     tx.one(formatcp!("select {COLUMNS} from workspaces where id = ?1 /*pg for no key update*/"), &[])
 }

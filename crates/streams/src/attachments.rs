@@ -3,8 +3,8 @@
 use api::data_streams::{AttachedHow, AttachedStream, FedCampaign, NewAttachment, StreamAttachment};
 use api::error_codes::{CHATAPP_CAMPAIGN, MAPPING_INCOMPLETE, NOT_FOUND};
 use app::{App, Context, Failure, agents, topics};
-use campaigns::campaign::sends_messages;
 use campaigns::list::{self, NewRow};
+use campaigns::sends_messages;
 use domain::campaign::Status as CampaignStatus;
 use domain::conversation::is_name;
 use domain::ids::{Campaign, DataStream, Id, ListRow, StreamRecord};

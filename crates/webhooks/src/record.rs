@@ -7,7 +7,7 @@ use domain::delivery::{self, Next, Outcome};
 use domain::time::{SECOND, Timestamp};
 use runtime::clock::{Job, Woken};
 use runtime::pace::Pace;
-use store::deliveries::{self, After, Key, Noted};
+use store::deliveries::{self, AttemptResult, Key, RecordedAttempt};
 use store::{DbError, Tx};
 
 use super::engine::Engine;
@@ -40,11 +40,11 @@ fn error_of(status: u16) -> Option<String> {
 }
 
 impl FinishedAttempt {
-    fn after(&self, outcome: Outcome) -> After {
+    fn after(&self, outcome: Outcome) -> AttemptResult {
         match delivery::after_attempt(self.round_at, self.made.saturating_add(1), self.ended, outcome) {
-            Next::Succeeded => After::Succeeded(self.ended),
-            Next::RetryAt(at) => After::RetryAt(at),
-            Next::Failed => After::Failed,
+            Next::Succeeded => AttemptResult::Succeeded(self.ended),
+            Next::RetryAt(at) => AttemptResult::RetryAt(at),
+            Next::Failed => AttemptResult::Failed,
         }
     }
 
@@ -57,19 +57,19 @@ impl FinishedAttempt {
             Ending::Unwanted(_) => return None,
         };
         match self.after(outcome) {
-            After::RetryAt(at) => Some(at),
-            After::Succeeded(_) | After::Failed => None,
+            AttemptResult::RetryAt(at) => Some(at),
+            AttemptResult::Succeeded(_) | AttemptResult::Failed => None,
         }
     }
 
     /// The attempt, if one was made.
-    fn noted(&self) -> Option<Noted> {
+    fn noted(&self) -> Option<RecordedAttempt> {
         let (status, error, outcome) = match &self.what {
             Ending::Answered(status) => (Some(*status), error_of(*status), Outcome::of_status(*status)),
             Ending::Broken(status, why) => (*status, Some(why.clone()), Outcome::Failed),
             Ending::Put | Ending::Unwanted(_) => return None,
         };
-        Some(Noted {
+        Some(RecordedAttempt {
             key: self.key,
             round: self.round,
             attempt: note(self.at, status, self.duration_ms, error),
@@ -91,7 +91,7 @@ impl FinishedAttempt {
 
 /// Stores these outcomes.
 fn store(tx: &mut Tx<'_>, done: &[FinishedAttempt]) -> Result<(), DbError> {
-    let noted: Vec<Noted> = done.iter().filter_map(FinishedAttempt::noted).collect();
+    let noted: Vec<RecordedAttempt> = done.iter().filter_map(FinishedAttempt::noted).collect();
     deliveries::record_all(tx, &noted)?;
     done.iter().try_for_each(|done| done.store_unmade(tx))
 }

@@ -1,10 +1,10 @@
 //! Deletes expired events and delivery logs, in bounded batches; the logs first, so that no entry outlives its payload.
-//! On PostgreSQL weekly partitions are dropped instead (`store::weeks`), and this skips them.
+//! On PostgreSQL weekly partitions are dropped instead (`store::partitions`), and this skips them.
 
 use domain::ids::{Id, WebhookEndpoint};
 use domain::tenant::Tenant;
 use domain::time::{DAY, Timestamp};
-use store::weeks::{self, Weekly};
+use store::partitions::{self, PartitionedTable};
 use store::{DbError, deliveries, events, webhooks};
 
 use super::engine::Engine;
@@ -20,7 +20,7 @@ const PAGE: i64 = 200;
 pub(super) async fn sweep(engine: &Engine) -> Result<Timestamp, DbError> {
     let now = engine.clock.now();
     let cutoff = now.plus(-KEPT);
-    let logs = engine.store.read(|tx| weeks::swept_singly(tx, Weekly::Deliveries)).await?;
+    let logs = engine.store.read(|tx| partitions::swept_by_row(tx, PartitionedTable::Deliveries)).await?;
     let mut after = String::new();
     loop {
         let from = after.clone();
@@ -29,13 +29,13 @@ pub(super) async fn sweep(engine: &Engine) -> Result<Timestamp, DbError> {
             let log = (*tenant, *endpoint);
             if *deleted {
                 // Nobody can see the log of a deleted endpoint; the rest of it is deleted at once.
-                sweep_log(engine, Weekly::Deliveries.table(), log, "whd_~").await?;
+                sweep_log(engine, PartitionedTable::Deliveries.table(), log, "whd_~").await?;
                 let (tenant, endpoint) = log;
                 engine.store.of(tenant).tx(move |tx| webhooks::forget(tx, endpoint)).await?;
                 continue;
             }
             for table in &logs {
-                sweep_log(engine, table, log, &Weekly::Deliveries.bound(cutoff)).await?;
+                sweep_log(engine, table, log, &PartitionedTable::Deliveries.bound(cutoff)).await?;
             }
         }
         match page.last() {
@@ -45,7 +45,7 @@ pub(super) async fn sweep(engine: &Engine) -> Result<Timestamp, DbError> {
     }
     // Events that are written from now on expire later.
     let mut due = now.plus(KEPT);
-    for table in engine.store.read(|tx| weeks::swept_singly(tx, Weekly::Events)).await? {
+    for table in engine.store.read(|tx| partitions::swept_by_row(tx, PartitionedTable::Events)).await? {
         due = due.min(sweep_events(engine, &table, cutoff).await?);
     }
     Ok(due.max(now.plus(DAY)))
@@ -54,7 +54,7 @@ pub(super) async fn sweep(engine: &Engine) -> Result<Timestamp, DbError> {
 /// Deletes the expired events of a table or partition; returns when the next of them expires.
 async fn sweep_events(engine: &Engine, table: &str, cutoff: Timestamp) -> Result<Timestamp, DbError> {
     let (mut after, mut due) = (String::new(), Timestamp(i64::MAX));
-    let before = Weekly::Events.bound(cutoff);
+    let before = PartitionedTable::Events.bound(cutoff);
     loop {
         let (table, from) = (table.to_owned(), after.clone());
         let next = {

@@ -33,7 +33,7 @@ use domain::ports::{LanguageModel, ObjectStore};
 use runtime::crypto::read_or_create;
 use runtime::ids::Ids;
 use serde_json::{Value, json};
-use store::calls::{CallRow, Said};
+use store::calls::{CallRow, ConversationRecord};
 use store::{Tx, workspaces};
 
 use super::call_env::{Env, emit};
@@ -88,7 +88,7 @@ pub fn concluded(
     env: &Env,
     call: &mut CallRow,
     report: Report,
-) -> Result<Option<Said>, Failure> {
+) -> Result<Option<ConversationRecord>, Failure> {
     call.outcome = after::outcome_at_end(&call.progress, &report);
     let answered = call.progress.answered_at.is_some();
     let workspace = workspaces::get(&mut tx.of(call.workspace))?
@@ -108,11 +108,11 @@ pub fn concluded(
     }
     if report.turns.is_empty() && report.extracted.is_empty() {
         // Nobody spoke, and so nobody said what had to be said.
-        return Ok(disclosed.map(|disclosed| Said {
+        return Ok(disclosed.map(|disclosed| ConversationRecord {
             transcript: json!([]),
             extracted: json!({}),
             disclosure: Some(disclosed),
-            ..Said::default()
+            ..ConversationRecord::default()
         }));
     }
     let analyse = after::talked(&report) && !call.progress.met_no_person();
@@ -121,7 +121,7 @@ pub fn concluded(
         call.language.clone_from(&report.language);
     }
     let transcript: Vec<Value> = report.turns.iter().map(written).collect();
-    let said = Said {
+    let said = ConversationRecord {
         transcript: Value::Array(transcript),
         extracted: Value::Object(report.extracted),
         turns: Some(json!(report.turns)),

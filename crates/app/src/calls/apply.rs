@@ -7,12 +7,12 @@ use domain::conversation::placeholder_with;
 use domain::phone::Phone;
 use domain::time::Timestamp;
 use serde_json::{Value, json};
-use store::calls::{self, CallRow, Said};
+use store::calls::{self, CallRow, ConversationRecord};
 use store::erasure::ERASED;
 use store::{Tx, agents, contacts};
 
 use super::{agent, holds, legs};
-use crate::call_env::{Env, emit, save_said};
+use crate::call_env::{Env, emit, save_with_record};
 use crate::do_not_call::{self, Source};
 use crate::{Failure, after_call, topics};
 
@@ -84,9 +84,9 @@ pub(super) fn apply_owing(
     if fact == Fact::NotPlaced && row.provider_call.is_none() {
         calls::remove(&mut tx.of(row.workspace), row.id)?;
     } else {
-        save_said(tx, &mut row, said.as_ref())?;
+        save_with_record(tx, &mut row, said.as_ref())?;
         if over {
-            calls::hold_found(tx, &row, said.as_ref());
+            calls::cache_findings(tx, &row, said.as_ref());
         }
     }
     if opted_out {
@@ -139,7 +139,7 @@ pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
 
 /// The results of a conversation on a simulated network: the agent's published flow run with scripted answers. `None`
 /// when nobody talked; it is empty when the person was erased meanwhile.
-fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Said>, Failure> {
+fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<ConversationRecord>, Failure> {
     let talked = row.progress.status == Status::Completed
         && row.progress.end_cause.as_deref() == Some(EndCause::AgentEnded.as_str());
     if row.network.is_none() || !talked {
@@ -176,10 +176,10 @@ fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Said
             None => false,
         };
     if erased {
-        return Ok(Some(Said::default()));
+        return Ok(Some(ConversationRecord::default()));
     }
     let (transcript, extracted) = (Value::Array(transcript), Value::Object(played.extracted));
-    Ok(Some(Said { transcript, extracted, ..Said::default() }))
+    Ok(Some(ConversationRecord { transcript, extracted, ..ConversationRecord::default() }))
 }
 
 /// The callee opted out: the number is put on the do-not-call list, and the contact counts as opted out even if its

@@ -67,7 +67,7 @@ fn decide(tx: &mut Tx<'_>, env: &Env, caller: &Caller) -> Result<Welcome, Failur
         () if mine >= access::limit(&workspace, "concurrentCalls") || all >= env.platform_lines => {
             Some((486, "no line is free"))
         }
-        () if !wallet::hold(&mut tx.of(tenant), row.price, 1)? => Some((480, "the wallet is empty")),
+        () if !wallet::reserve(&mut tx.of(tenant), row.price, 1)? => Some((480, "the wallet is empty")),
         () => None,
     };
     if let Some((status, reason)) = why {

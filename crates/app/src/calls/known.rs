@@ -360,7 +360,7 @@ impl Known {
         for ((tenant, _), workspace) in
             self.workspaces.into_iter().filter(|(_, workspace)| workspace.placed > 0)
         {
-            wallet::hold_covered(&mut tx.of(tenant), workspace.held, workspace.placed)?;
+            wallet::reserve_covered(&mut tx.of(tenant), workspace.held, workspace.placed)?;
         }
         self.chains.finish(tx, context)
     }

@@ -126,14 +126,8 @@ fn decide(
     let pack = agent::pack(tx, &agent)?;
     let contact = contacts::find_by_phone(tx, row.mode, &number)?;
     let purpose = Purpose::Transfer { staff, released };
-    let dial = Dial {
-        tenant,
-        mode: row.mode,
-        purpose,
-        to,
-        contact: contact.as_ref(),
-        kind: CallKind::ORDINARY,
-    };
+    let dial =
+        Dial { tenant, mode: row.mode, purpose, to, contact: contact.as_ref(), kind: CallKind::ORDINARY };
     let said = judge_gates(tx, env, &pack, dial)?;
     let mut leg = LegRow {
         call,
@@ -202,7 +196,7 @@ fn take_line(
     if all >= env.platform_lines {
         return Ok(Some(LegRefused::NoLine));
     }
-    Ok((!wallet::hold(&mut tx.of(workspace.id), price, 1)?).then_some(LegRefused::NoMoney))
+    Ok((!wallet::reserve(&mut tx.of(workspace.id), price, 1)?).then_some(LegRefused::NoMoney))
 }
 
 /// Stores an event of a leg, observed at `at`. An event that does not fit (late, repeated, the call is over) changes

@@ -121,7 +121,7 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> R
         .tx(move |tx| {
             let Ask { tenant, mode, key, limit, once, wanted, trace: _ } = &*ask;
             // What follows whatever becomes of the reservation is read together with it.
-            tx.ahead(|tx| {
+            tx.pipeline_reads(|tx| {
                 let _ = read_agent(&mut tx.of(*tenant), &wanted.agent);
                 let _ = calls::own_number(&mut tx.of(*tenant), wanted.from.as_deref());
                 let _ = calls::find_contact(&mut tx.of(*tenant), *mode, wanted.to);

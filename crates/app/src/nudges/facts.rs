@@ -66,7 +66,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     let row = settle_after(tx, &env.context, row, decided, (Why::of(name), Some(call)), &mut changes)?;
     if tx.shared() {
         // Another fact of the call may follow in this transaction.
-        nudges::hold(tx, row);
+        nudges::cache_row(tx, row);
     }
     changes.touch(&mut tx.of(tenant), mode)
 }

@@ -21,7 +21,7 @@ use domain::time::{MINUTE, Timestamp};
 use domain::wallet::talk_seconds;
 use serde_json::json;
 use store::calls::CallRow;
-use store::nudges::{self, Before, Change, Entry, Line, NudgeRow};
+use store::nudges::{self, Change, Entry, Line, NudgeRow, StateBefore};
 use store::{ROWS, TenantTx, Tx, calls};
 
 use super::events::{self, Event, NewEvent};
@@ -75,8 +75,8 @@ fn view(row: &NudgeRow) -> NudgeView {
 
 /// One dial of a nudge; `None` when its call's row is gone.
 fn attempt(tx: &mut TenantTx, mode: Mode, call: Id<Call>) -> Result<Option<NudgeAttempt>, Failure> {
-    tx.ahead(|tx| {
-        let _ = calls::found(tx, call);
+    tx.pipeline_reads(|tx| {
+        let _ = calls::findings(tx, call);
     });
     let Some(row) = calls::get(tx, mode, call)? else { return Ok(None) };
     attempt_of(tx, &row).map(Some)
@@ -84,7 +84,7 @@ fn attempt(tx: &mut TenantTx, mode: Mode, call: Id<Call>) -> Result<Option<Nudge
 
 /// The dial that this call is.
 fn attempt_of(tx: &mut Tx<'_>, row: &CallRow) -> Result<NudgeAttempt, Failure> {
-    let found = calls::found(&mut tx.of(row.workspace), row.id)?.unwrap_or_default();
+    let found = calls::findings(&mut tx.of(row.workspace), row.id)?.unwrap_or_default();
     Ok(NudgeAttempt {
         call_id: row.id,
         started_at: row.started_at,
@@ -219,7 +219,7 @@ fn settle_after(
     Ok(row)
 }
 
-fn save(tx: &mut Tx<'_>, before: &Before, row: &mut NudgeRow) -> Result<(), Failure> {
+fn save(tx: &mut Tx<'_>, before: &StateBefore, row: &mut NudgeRow) -> Result<(), Failure> {
     nudges::save(tx, before, row)?;
     row.version += 1;
     Ok(())

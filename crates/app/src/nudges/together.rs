@@ -12,7 +12,7 @@ use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use serde_json::json;
 use store::contacts::ContactRow;
-use store::nudges::{self, Added, NudgeRow};
+use store::nudges::{self, NudgeRow, QueueAddition};
 use store::{Tx, agents, numbers};
 
 use super::create::{Ask, Facts, callable, full, in_flight, made, tell};
@@ -90,7 +90,7 @@ fn meet(tx: &mut Tx<'_>, (tenant, mode): (Tenant, Mode), asks: &[(usize, &Ask)])
 /// round trip only.
 fn at_once(tx: &mut Tx<'_>, look: impl FnOnce(&mut Tx<'_>)) -> Result<(), Failure> {
     if tx.again() {
-        tx.ahead(look);
+        tx.pipeline_reads(look);
         return Ok(());
     }
     Ok(tx.prefetch(look)?)
@@ -160,7 +160,8 @@ fn store_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Shared
         let Some(met) = met.get(whose) else { continue };
         let Some(limit) = members.first().map(|(_, ask)| ask.limit) else { continue };
         let (workspace, mode) = *whose;
-        let mut queue = Added { workspace, mode, before: met.pending, count: 0, look_at: None, limit };
+        let mut queue =
+            QueueAddition { workspace, mode, before: met.pending, count: 0, look_at: None, limit };
         for (place, ask) in members {
             if ask.once.key().is_some_and(|key| met.keys.contains(key)) {
                 continue;
@@ -223,7 +224,7 @@ fn write(
     tx: &mut Tx<'_>,
     env: &Env,
     asks: &[Arc<Ask>],
-    queues: &[Added],
+    queues: &[QueueAddition],
     accepted: &[(usize, NudgeRow, Admitted)],
 ) -> Result<Vec<Answer>, Failure> {
     if !queues.is_empty() {

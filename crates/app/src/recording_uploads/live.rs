@@ -142,7 +142,7 @@ async fn hold(app: &App, live: &Live, progress: &mut Progress) -> Result<bool, F
             let row = match uploads::get_for_update(&mut tx.of(tenant), call)? {
                 Some(row) if row.discarded || row.holder != node => return Ok(None),
                 Some(row) => {
-                    uploads::hold(&mut tx.of(tenant), call, now, until, pieces)?;
+                    uploads::extend_lease(&mut tx.of(tenant), call, now, until, pieces)?;
                     UploadRow { seen_at: now, held_until: until, pieces, ..row }
                 }
                 // It was there, and everything of it has been removed.

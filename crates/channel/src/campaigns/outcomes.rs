@@ -227,7 +227,7 @@ pub(super) fn pause(
     }
     campaign.status = Status::Paused;
     campaign.updated_at = context.now;
-    ::campaigns::campaign::save(tx, &campaign)?;
+    ::campaigns::save(tx, &campaign)?;
     let mut block = super::block_for_update(tx, id)?;
     block.paused_reason = Some(reason.as_str().to_owned());
     block.next_at = None;

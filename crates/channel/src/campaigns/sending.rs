@@ -78,11 +78,11 @@ fn work(app: &App, tx: &mut TenantTx, id: Id<Campaign>) -> Result<(), Failure> {
         }
         Window::Open { .. } => {}
     }
-    tx.ahead(|tx| {
+    tx.pipeline_reads(|tx| {
         // Each reads by itself: one that finds nothing must not end the others.
         let _ = access::workspace(tx);
-        let _ = channel_accounts::read_ahead(tx);
-        let _ = channel_templates::read_ahead(tx, Some(block.template), None);
+        let _ = channel_accounts::prefetch(tx);
+        let _ = channel_templates::prefetch(tx, Some(block.template), None);
         let _ = channel_campaigns::on_their_way(tx, id);
     });
     let workspace = access::workspace(tx)?;
@@ -92,8 +92,8 @@ fn work(app: &App, tx: &mut TenantTx, id: Id<Campaign>) -> Result<(), Failure> {
         return Ok(channel_campaigns::save(tx, &block)?);
     }
     if tx.shared() {
-        channel_accounts::read_ahead(tx)?;
-        channel_templates::read_ahead(tx, Some(block.template), None)?;
+        channel_accounts::prefetch(tx)?;
+        channel_templates::prefetch(tx, Some(block.template), None)?;
     }
     let (line, template) = match ready(tx, &block)? {
         Ok(ready) => ready,

@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use ::campaigns::campaign::{self as common, sends_messages, told};
+use ::campaigns::campaign::{self as common, told};
+use ::campaigns::sends_messages;
 use ::campaigns::{find, find_for_update};
 use api::campaigns::{
     Campaign as View, CampaignChange, CampaignPreflight, CampaignStatusChange, Chatapp, ChatappSettings,
@@ -321,7 +322,7 @@ pub async fn update(
             if let Some(given) = &body.chatapp {
                 apply(tx, &mut block, given)?;
             }
-            common::save(tx, &row)?;
+            ::campaigns::save(tx, &row)?;
             if row.status == Status::Active {
                 // Its hours or its pace may be others now.
                 block.next_at = Some(context.now);
@@ -392,7 +393,7 @@ pub async fn set_status(
                 Move::Stays => {}
                 Move::Publish => {
                     publish(tx, &context, &mut row, &mut block, accepted)?;
-                    common::save(tx, &row)?;
+                    ::campaigns::save(tx, &row)?;
                     channel_campaigns::save(tx, &block)?;
                 }
                 Move::Complete => {
@@ -404,7 +405,7 @@ pub async fn set_status(
                     row.status = to;
                     row.updated_at = context.now;
                     block.next_at = None;
-                    common::save(tx, &row)?;
+                    ::campaigns::save(tx, &row)?;
                     channel_campaigns::save(tx, &block)?;
                 }
             }

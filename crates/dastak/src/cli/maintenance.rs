@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use store::Store;
-use store::db::Standing;
+use store::db::ReplicaStatus;
 
 use crate::app::master_key::{self, Change, Source};
 use crate::app::node::{Memory, Skew};
@@ -336,10 +336,10 @@ async fn standing_of(store: &Store) -> Result<String, String> {
     let until = tokio::time::Instant::now() + REPLICA;
     loop {
         match store.replica() {
-            Some(Standing::Reads(behind)) => {
+            Some(ReplicaStatus::Serving(behind)) => {
                 return Ok(format!("{} ms behind; long reads go there", behind.as_millis()));
             }
-            Some(Standing::Rests(why)) if tokio::time::Instant::now() >= until => {
+            Some(ReplicaStatus::Bypassed(why)) if tokio::time::Instant::now() >= until => {
                 return Err(format!("{why}; long reads go to the primary"));
             }
             _ => {}
@@ -384,7 +384,7 @@ async fn check_server(config: &Config) -> Vec<ComponentCheck> {
         (None, Some(skew)) => Ok(format!("{} ms ahead of the database's", skew.ahead)),
         (None, None) => Err("the database answers too slowly to compare clocks".to_owned()),
     };
-    let weeks = match store.read(move |tx| store::weeks::warnings(tx, began)).await {
+    let weeks = match store.read(move |tx| store::partitions::warnings(tx, began)).await {
         Ok(missing) if missing.is_empty() => Ok("the partitions of the coming weeks are there".to_owned()),
         Ok(missing) => Err(missing.join("; ")),
         Err(why) => Err(why.to_string()),

@@ -14,6 +14,7 @@ mod lines;
 mod live_calls;
 mod log_marks;
 mod mails;
+mod partitions;
 mod polls;
 mod pushes;
 mod recording_uploads;
@@ -21,7 +22,6 @@ mod scheduled_calls;
 mod slots;
 pub mod table;
 mod trunks;
-mod weeks;
 mod wishes;
 
 use std::future::Future;

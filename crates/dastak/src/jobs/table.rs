@@ -10,8 +10,8 @@ use super::Fails::{Error, Warning};
 use super::Work::{Makes, Polls, Starts};
 use super::{
     AGAIN, Fails, JobRow, Next, NodeParts, On, Poll, Polled, Work, after_calls, boards, channel_inbox,
-    channel_media, channel_upkeep, chats, cleanup, dialler, holds, lines, live_calls, log_marks, mails, poll,
-    polls, pushes, recording_uploads, scheduled_calls, trunks, weeks, wishes,
+    channel_media, channel_upkeep, chats, cleanup, dialler, holds, lines, live_calls, log_marks, mails,
+    partitions, poll, polls, pushes, recording_uploads, scheduled_calls, trunks, wishes,
 };
 use crate::app::after_call::Lane;
 use crate::app::recording_uploads::{GROWN, LEFT};
@@ -39,11 +39,11 @@ macro_rules! due {
 pub static JOBS: &[JobRow] = &[
     job("cleanup", BY_TIME, HOUR, Error("cleanup failed"), polls!(app => cleanup::poll(&app).await)),
     job(
-        "weeks",
+        "partitions",
         BY_TIME,
         5 * MINUTE,
-        Error("weeks could not be made or dropped; it is tried again"),
-        polls!(app => weeks::poll(&app).await),
+        Error("partitions could not be created or dropped; it is retried"),
+        polls!(app => partitions::poll(&app).await),
     )
     .on(On::Shared),
     // Keeps PostgreSQL's statistics of fast-growing tables up to date. Each node runs the job; one of them at a time works

@@ -10,7 +10,7 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use providers::chain::Set;
 
-use super::Lines;
+use super::live::Lines;
 
 /// What lines and providers are doing.
 pub struct LineFigures {

@@ -7,8 +7,8 @@ use domain::ports::{IncomingLeg, IncomingLegs, Leg, LegMedia};
 use store::calls::CallRow;
 use tokio::sync::mpsc;
 
-use super::Lines;
 use super::facts::Facts;
+use super::live::Lines;
 use super::session::{Meeting, Session, hold};
 use crate::app::App;
 use crate::app::calls::{Caller, Welcome, answerable};

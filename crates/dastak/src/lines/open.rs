@@ -10,8 +10,9 @@ use tokio::sync::watch;
 use voice::{Recordings, Speech};
 
 use super::carriers::Carriers;
+use super::inbound;
+use super::live::Lines;
 use super::sandbox::{self, Phones};
-use super::{Lines, inbound};
 use crate::app::recordings;
 use crate::config::{Carrier as Kind, Config};
 use crate::sip_trunks::SipTrunks;

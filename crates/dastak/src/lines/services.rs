@@ -11,8 +11,8 @@ use tokio::sync::Mutex;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::Instant;
 
-use super::Lines;
 use super::facts::Facts;
+use super::live::Lines;
 use super::passages::Passages;
 use super::session::Session;
 use super::transfer::{Bridge, Fork, Referred, bring};

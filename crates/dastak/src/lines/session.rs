@@ -12,10 +12,10 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::facts::Facts;
+use super::live::{Held, Lines};
 use super::sandbox;
 use super::services::LineServices;
 use super::transfer::{Fork, ForkedEar, Referral};
-use super::{Held, Lines};
 use crate::app::recording_uploads::Uploading;
 use crate::app::{App, calls, recording_uploads, recordings};
 use crate::config::MachineAnswer;

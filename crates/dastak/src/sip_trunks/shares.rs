@@ -10,7 +10,7 @@ use telephony::sip::{Registrar, Share};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use crate::app::trunk_shares::{self, Ask, Given, LEASE, RegistrarAsk};
+use crate::app::trunk_shares::{self, GrantedShare, LEASE, RegistrarRequest, ShareRequest};
 use crate::app::{App, Failure};
 
 /// Time between two looks.
@@ -115,11 +115,11 @@ impl Inner {
     }
 }
 
-fn ask(share: &Share, asked_back: i64, takes: bool) -> Ask {
+fn ask(share: &Share, asked_back: i64, takes: bool) -> ShareRequest {
     let keeps = i64::from(share.usage().granted) - asked_back;
     let usage = share.hold(u32::try_from(keeps).unwrap_or(0));
-    let registrar = share.registers().then(|| RegistrarAsk { takes, contact: share.contact() });
-    Ask {
+    let registrar = share.registers().then(|| RegistrarRequest { takes, contact: share.contact() });
+    ShareRequest {
         trunk: share.name().to_owned(),
         channels: share.channels().into(),
         held: usage.granted.into(),
@@ -130,7 +130,7 @@ fn ask(share: &Share, asked_back: i64, takes: bool) -> Ask {
     }
 }
 
-fn take(share: &Share, given: &Given, until: Instant) {
+fn take(share: &Share, given: &GrantedShare, until: Instant) {
     share.grant(u32::try_from(given.channels).unwrap_or(0), until);
     if share.registers() {
         share.set_registrar(match &given.registrar {

@@ -59,7 +59,7 @@ impl Kit {
 
     pub async fn rings_for(&self, campaign: &str, digits: &str) -> String {
         let call = self.held.world.placed(self.live(), digits).await;
-        belongs_to(&self, &call, campaign).await;
+        belongs_to(self, &call, campaign).await;
         call
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use store::DbError;
-use store::db::{Fate, Faults, Pause, Place};
+use store::db::{CallSite, Fate, Faults, Pause};
 
 use crate::boards::id_of;
 use crate::shows::Shows;
@@ -129,7 +129,7 @@ async fn a_list_that_is_replaced_keeps_the_cards() {
 struct Fates(Mutex<VecDeque<Fate>>);
 
 impl Faults for Fates {
-    fn before(&self, place: Place) -> Pause<'_, Fate> {
+    fn before(&self, place: CallSite) -> Pause<'_, Fate> {
         let theirs = place.file().ends_with("boards/src/actions.rs");
         let fate = if theirs { self.0.lock().unwrap().pop_front() } else { None };
         Box::pin(std::future::ready(fate.unwrap_or(Fate::Untouched)))

@@ -10,7 +10,7 @@ use domain::ids::{Call, Id};
 use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed, Scripted};
 use domain::time::Timestamp;
 use serde_json::{Value, json};
-use store::db::{Fate, Faults, Pause, Place};
+use store::db::{CallSite, Fate, Faults, Pause};
 use tokio::io::AsyncWriteExt;
 
 use crate::app::TestApp;
@@ -84,7 +84,7 @@ impl AnswersLost {
 }
 
 impl Faults for AnswersLost {
-    fn before(&self, place: Place) -> Pause<'_, Fate> {
+    fn before(&self, place: CallSite) -> Pause<'_, Fate> {
         let lost = place.file().ends_with(self.file) && self.lost.lock().unwrap().insert(place.line());
         Box::pin(std::future::ready(if lost { Fate::Unheard } else { Fate::Untouched }))
     }

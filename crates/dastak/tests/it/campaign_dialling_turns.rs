@@ -7,7 +7,7 @@ use domain::ports::{Answer as Coming, Carrier, DialError, DialOrder, DialStatus,
 use domain::time::{DAY, Timestamp};
 use serde_json::{Value, json};
 use store::DbError;
-use store::db::{Fate, Faults, Pause, Place};
+use store::db::{CallSite, Fate, Faults, Pause};
 use tokio::sync::watch;
 
 use crate::app::TestApp;
@@ -91,7 +91,7 @@ async fn a_nudge_gets_the_next_line_however_long_the_list_is() {
 struct NudgesFail;
 
 impl Faults for NudgesFail {
-    fn before(&self, place: Place) -> Pause<'_, Fate> {
+    fn before(&self, place: CallSite) -> Pause<'_, Fate> {
         let theirs = place.file().ends_with("nudges/due.rs");
         let fate = Fate::Refused(DbError::Internal("as the test wants it".into()));
         Box::pin(std::future::ready(if theirs { fate } else { Fate::Untouched }))

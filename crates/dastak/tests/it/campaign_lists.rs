@@ -374,7 +374,7 @@ async fn erasure_reaches_every_list_and_the_counts_stay_right() {
     import.add(0, rows).await.expect(200);
     let made = world.post("/v1/contacts", &json!({"externalRef": "c1", "phone": person})).await.expect(201);
     let contact = made["data"]["id"].as_str().unwrap();
-    world.erase(&contact).await.expect(200);
+    world.erase(contact).await.expect(200);
     for path in [&one, &two] {
         let page = world.get(&format!("{path}/contacts")).await;
         let row = &page["data"][1];

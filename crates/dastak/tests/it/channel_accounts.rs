@@ -200,7 +200,7 @@ async fn a_number_is_bound_in_one_workspace_at_a_time() {
             "messages": [{"from": "919812345678", "id": format!("wamid.{}", workspaces[holder].workspace.id),
                 "timestamp": now.to_string(), "type": "text", "text": {"body": "Hello"}}]});
         for workspace in &workspaces {
-            let hook = cloud::hook(&connection(&workspace).await);
+            let hook = cloud::hook(&connection(workspace).await);
             notify(&world, &hook, &change("messages", value.clone())).await.expect(200);
         }
         world.advance(0).await;

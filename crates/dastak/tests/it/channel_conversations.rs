@@ -425,7 +425,7 @@ async fn an_erasure_takes_the_words_and_the_person() {
     room.reply().await;
     let shown = room.only().await;
     let (id, contact) = (shown["id"].as_str().unwrap(), shown["contactId"].as_str().unwrap());
-    room.erase(&contact).await.expect(200);
+    room.erase(contact).await.expect(200);
     room.advance(1).await;
     let shown = room.conversation(id).await;
     assert_eq!((&shown["endCause"], &shown["messages"]), (&json!("erased"), &json!([])));

@@ -107,7 +107,7 @@ async fn a_message_that_comes_twice_is_stored_once_and_its_file_is_kept() {
     assert_eq!(desk.payloads("message.received").await.len(), 1);
     // Erasure takes the words, the file and the number.
     let contact = listed[0]["contactId"].as_str().unwrap();
-    let erased = desk.erase(&contact).await.expect(200);
+    let erased = desk.erase(contact).await.expect(200);
     assert_eq!(erased["data"]["erased"]["messages"], 1);
     let gone = desk.message(&listed[0]["messageId"]).await;
     gone.shows(json!({"status": "deleted", "text": null, "from": null, "media": null}));

@@ -7,7 +7,7 @@ use domain::conversation::Exchange;
 use domain::ports::{LanguageModel, ProviderFault, Said};
 use serde_json::{Value, json};
 use store::DbError;
-use store::db::{Fate, Faults, Pause, Place};
+use store::db::{CallSite, Fate, Faults, Pause};
 
 use crate::after_call::Line;
 use crate::chats::{Chats, Model, Turn, Writer, say, tool};
@@ -214,7 +214,7 @@ fn a_crash_in_the_middle_of_a_reply() {
 struct Spoiler(Mutex<Option<(usize, Fate)>>);
 
 impl Faults for Spoiler {
-    fn before(&self, place: Place) -> Pause<'_, Fate> {
+    fn before(&self, place: CallSite) -> Pause<'_, Fate> {
         let mut plan = self.0.lock().unwrap();
         let fate = match &mut *plan {
             Some((left, _)) if *left > 0 && place.file().contains("chats/src") => {

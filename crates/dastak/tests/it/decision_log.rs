@@ -434,7 +434,7 @@ async fn opting_out_and_consent_are_proven_without_names() {
     let made = world.post("/v1/contacts", &body).await.expect(201);
     let id = made["data"]["id"].as_str().unwrap();
     world.operator("POST", &format!("/contacts/{id}/lift-opt-out"), Value::Null).await.expect(200);
-    world.erase(&id).await.expect(200);
+    world.erase(id).await.expect(200);
     let text = export(&world, "?chain=consent").await;
     let outcomes: Vec<&str> = ["given", "withdrawn", "restored"]
         .into_iter()

@@ -478,7 +478,7 @@ async fn the_log_pages_and_filters() {
 /// On PostgreSQL the outbox and the log are kept in weeks: half a year goes by, and the tables stay small.
 #[tokio::test]
 async fn weeks_come_and_go_on_postgres() {
-    use store::weeks::{AHEAD, Weekly, warnings, week_of};
+    use store::partitions::{AHEAD, PartitionedTable, warnings, week_of};
     crate::app::needs_postgres();
     let world = World::bare().await;
     let receiver = Receiver::ok().await;
@@ -490,14 +490,14 @@ async fn weeks_come_and_go_on_postgres() {
         world.advance(7 * 24 * HOUR).await;
     }
     let now = world.app().clock.now();
-    for table in Weekly::ALL {
-        let parts = world.stored(move |tx| store::weeks::parts(tx, table)).await;
+    for table in PartitionedTable::ALL {
+        let parts = world.stored(move |tx| store::partitions::list(tx, table)).await;
         // Those of the last 30 days, the present one, those to come, and the rest, which is empty.
         let oldest = week_of(now.plus(-30 * 24 * 3_600_000));
         assert_eq!(parts[0].span.as_ref().unwrap().start, oldest, "{parts:?}");
-        let weeks = (week_of(now).0 - oldest.0) / store::weeks::WEEK + 1 + AHEAD;
+        let weeks = (week_of(now).0 - oldest.0) / store::partitions::WEEK + 1 + AHEAD;
         assert_eq!(parts.len() as i64, weeks + 1, "{parts:?}");
-        let singly = world.stored(move |tx| store::weeks::swept_singly(tx, table)).await;
+        let singly = world.stored(move |tx| store::partitions::swept_by_row(tx, table)).await;
         assert!(singly.is_empty(), "{singly:?}");
     }
     assert!(world.stored(move |tx| warnings(tx, now)).await.is_empty());
@@ -510,7 +510,8 @@ async fn weeks_come_and_go_on_postgres() {
     let kept = world.stored(|tx| tx.one::<i64>("select count(*) from events", &[])).await;
     // It depends on the day of the week whether a fifth one is there.
     let oldest = week_of(now.plus(-30 * 24 * 3_600_000));
-    let there = (1..=26_i64).filter(|weeks| week_of(now.plus(-weeks * store::weeks::WEEK)) >= oldest).count();
+    let there =
+        (1..=26_i64).filter(|weeks| week_of(now.plus(-weeks * store::partitions::WEEK)) >= oldest).count();
     assert!(kept.is_some_and(|rows| rows >= there as i64), "{kept:?}, {there}");
 }
 

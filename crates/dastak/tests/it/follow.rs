@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::after_call::{Held, talk};
 use crate::chats::{Chats, chat_agent, ends};
-use crate::world::{self, World, names_field};
+use crate::world::{World, names_field};
 
 const TAMIL: &str = "எனக்கு புரியல, தமிழ்ல சொல்லுங்க";
 
@@ -21,8 +21,8 @@ fn question() -> Value {
 async fn agent(kit: &Chats, nodes: Value) -> String {
     let mut settings = chat_agent();
     settings["languages"] = json!(["en", "ta", "hi"]);
-    let agent = world::agent(&kit.app, &kit.workspace, &settings).await;
-    world::publish_flow(&kit.app, &kit.workspace, &agent, nodes).await;
+    let agent = kit.world.agent(&settings).await;
+    kit.publish_for(&agent, nodes).await;
     agent
 }
 
@@ -72,7 +72,7 @@ async fn the_model_of_a_chat_and_its_reader_are_told_the_language() {
 #[tokio::test]
 async fn a_chat_of_an_agent_of_one_language_stays_in_it() {
     let kit = Chats::open().await;
-    world::publish_flow(&kit.app, &kit.workspace, &kit.agent, question()).await;
+    kit.publish(question()).await;
     let id = kit.session().await;
     let reply = kit.says(&id, TAMIL).await["reply"].as_str().unwrap().to_owned();
     assert!(reply.contains("Which plan?"), "{reply}");
@@ -114,7 +114,7 @@ async fn a_call_shows_the_turn_that_changed_its_language() {
 #[tokio::test]
 async fn the_settings_of_languages_voices_and_models() {
     let world = World::bare().await;
-    let made = world::draft_agent(&world, &world.workspace, &json!({"language": "hi"})).await;
+    let made = world.draft_agent(&json!({"language": "hi"})).await;
     assert_eq!(
         (&made["languages"], &made["voices"], &made["models"]),
         (&json!(["hi"]), &json!({}), &json!({}))
@@ -123,7 +123,7 @@ async fn the_settings_of_languages_voices_and_models() {
         "language": "hi", "languages": ["en", "ta", "hi"], "voices": {"ta": "offline-male", "en": ""},
         "models": {"recogniser": "offline", "synthesiser": "offline", "languageModel": "offline"},
     });
-    let made = world::draft_agent(&world, &world.workspace, &settings).await;
+    let made = world.draft_agent(&settings).await;
     assert_eq!(made["languages"], json!(["hi", "en", "ta"]), "its own comes first");
     assert_eq!(made["voices"], json!({"ta": "offline-male"}), "an empty one is the agent's voice");
     assert_eq!(made["models"], settings["models"]);
@@ -158,7 +158,7 @@ async fn the_settings_of_languages_voices_and_models() {
 #[tokio::test]
 async fn texts_are_checked_against_the_languages_of_the_agent() {
     let world = World::bare().await;
-    let made = world::draft_agent(&world, &world.workspace, &json!({"languages": ["en", "ta", "hi"]})).await;
+    let made = world.draft_agent(&json!({"languages": ["en", "ta", "hi"]})).await;
     let path = format!("/v1/agents/{}/flow", made["id"].as_str().unwrap());
     let mut nodes = question();
     nodes[1]["texts"]["ta"] = json!(" ");

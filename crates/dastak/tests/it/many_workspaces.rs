@@ -138,7 +138,7 @@ async fn hold(world: &World, turn: bool) -> Holder {
     let tenant: Tenant = world.tenant();
     let take = move |tx: &mut store::Tx<'_>| {
         if turn {
-            store::turns::take(tx, &[tenant])?;
+            store::dial_locks::try_lock(tx, &[tenant])?;
         }
         store::workspaces::get_for_update(&mut tx.of(tenant)).map(drop)
     };

@@ -7,7 +7,6 @@ use domain::ports::LanguageModel;
 use serde_json::{Value, json};
 
 use crate::after_call::Line;
-use crate::app::TestApp;
 use crate::channel_conversations::Room;
 use crate::chats::{Chats, Model, Writer, ends, lines, say};
 use crate::erasure::traces;
@@ -54,7 +53,7 @@ async fn redacts(kit: &Chats) {
 #[tokio::test]
 async fn redaction_is_on_for_regulated_verticals_unless_it_is_set() {
     let world = World::bare().await;
-    let made = world::draft_agent(&world, &world.workspace, &json!({})).await;
+    let made = world.draft_agent(&json!({})).await;
     let path = format!("/v1/agents/{}", made["id"].as_str().unwrap());
     assert_eq!(made["redact"], false);
     for (change, expected) in [
@@ -104,12 +103,12 @@ fn a_process_that_dies_has_taken_the_secret_with_it() {
             id
         });
         let live = kit.live().to_owned();
-        (kit.world.app.crash(first), live, id)
+        (kit.world.crash(first), live, id)
     };
     second.block_on(async {
         let port: Arc<dyn LanguageModel> = Arc::new(Model(Writer::new()));
-        let app =
-            TestApp::start_again_ports(left, Arc::new(Line), |ports| ports.language_model = Some(port)).await;
+        let world = left.start_ports(Arc::new(Line), |ports| ports.language_model = Some(port)).await;
+        let app = &world.app;
         app.advance(0).await;
         let path = format!("/v1/chat/sessions/{id}");
         let shown = async || lines(&app.get(&live, &path).await.data(200)["messages"]);
@@ -119,7 +118,7 @@ fn a_process_that_dies_has_taken_the_secret_with_it() {
         let answer = app.post(&live, &format!("{path}/messages"), &body).await.data(200);
         assert_eq!(answer["reply"], "Goodbye.");
         assert_eq!(pins(&bank), [PIN, "90817263"]);
-        assert_eq!(traces(&app, &[PIN, "90817263"]).await, [""; 0]);
+        assert_eq!(traces(app, &[PIN, "90817263"]).await, [""; 0]);
     });
     second.shutdown_timeout(std::time::Duration::from_secs(30));
     outside.shutdown_timeout(std::time::Duration::from_secs(30));

@@ -36,7 +36,7 @@ impl World {
 
     /// The records of number series in the decision log: decision, and what the gate says.
     async fn series_log(&self) -> Vec<(String, String)> {
-        let text = export(self, &self.workspace, "").await;
+        let text = export(self, "").await;
         let rows = text.lines().filter_map(|line| {
             let gate = line.split(r#"{""gate"":""number_series"","#).nth(1)?.split('}').next()?;
             Some((line.split(',').nth(3)?.to_owned(), gate.replace(r#""""#, "'")))
@@ -317,7 +317,8 @@ async fn a_disclosure_is_verified_on_the_transcript_and_proved_in_the_log() {
     let short = held.placed().await;
     held.answer(&short).await;
     held.advance(2).await;
-    let turn = TimedTurn { role: Role::Agent, text: "Hello".into(), start_ms: 0, end_ms: 900 };
+    let turn =
+        TimedTurn { role: Role::Agent, text: "Hello".into(), start_ms: 0, end_ms: 900, language: None };
     let report = Report { turns: vec![turn], ..Report::default() };
     held.end(&short, Fact::Ended(EndCause::CallerHangup), report).await;
     let machine = held.placed().await;
@@ -331,7 +332,7 @@ async fn a_disclosure_is_verified_on_the_transcript_and_proved_in_the_log() {
     }
 
     held.advance(60).await;
-    let text = export(&held, &held.workspace, "").await;
+    let text = export(&held, "").await;
     let proofs: Vec<(String, String)> = text
         .lines()
         .filter(|line| line.contains(",disclosure_"))

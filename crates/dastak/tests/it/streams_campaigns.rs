@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use serde_json::{Value, json};
-use store::db::{Fate, Faults, Pause, Place};
+use store::db::{CallSite, Fate, Faults, Pause};
 use tokio::sync::Notify;
 
 use crate::shows::Shows;
@@ -347,7 +347,7 @@ struct Halt {
 }
 
 impl Faults for Halt {
-    fn before(&self, place: Place) -> Pause<'_, Fate> {
+    fn before(&self, place: CallSite) -> Pause<'_, Fate> {
         let here = place.file().ends_with("attachments.rs") && self.asked.swap(false, Ordering::SeqCst);
         Box::pin(async move {
             if here {
@@ -615,7 +615,7 @@ struct Trouble {
 }
 
 impl Faults for Trouble {
-    fn before(&self, _: Place) -> Pause<'_, Fate> {
+    fn before(&self, _: CallSite) -> Pause<'_, Fate> {
         let unheard = self.unheard.swap(false, Ordering::SeqCst);
         Box::pin(std::future::ready(if unheard { Fate::Unheard } else { Fate::Untouched }))
     }

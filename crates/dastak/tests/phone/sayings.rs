@@ -31,7 +31,8 @@ const ROWS: [Row; 11] = [
 const AT_ONCE: usize = 4;
 
 /// What the questions are known by.
-const QUESTIONS: [&str; 3] = ["How much can you pay this month?", "Is that really so?", "Which plan do you want?"];
+const QUESTIONS: [&str; 3] =
+    ["How much can you pay this month?", "Is that really so?", "Which plan do you want?"];
 
 fn flow() -> Value {
     let ask = |number: usize, next: &str, field: Value| json!({"id": format!("q{number}"), "type": "collect", "text": QUESTIONS[number], "attempts": 2, "next": next, "onFail": next, "field": field});
@@ -95,7 +96,12 @@ async fn a_customer_is_understood_in_every_language() {
             let call = call.await.expect("a call");
             let extracted = &call["extracted"];
             assert_eq!(extracted["amount"], "25000", "{}: {call}", row.0);
-            assert_eq!((&extracted["sure"], &extracted["plan"]), (&json!(true), &json!("Gold")), "{}: {call}", row.0);
+            assert_eq!(
+                (&extracted["sure"], &extracted["plan"]),
+                (&json!(true), &json!("Gold")),
+                "{}: {call}",
+                row.0
+            );
             assert_eq!(call["outcome"], "informed", "{call}");
         }
     }

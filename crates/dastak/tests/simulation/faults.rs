@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use domain::time::SECOND;
 use store::DbError;
-use store::db::{Fate, Faults, Pause, Place};
+use store::db::{CallSite, Fate, Faults, Pause};
 
 use crate::carrier::World;
 use crate::random::Random;
@@ -213,7 +213,7 @@ impl World {
     }
 
     /// Lets others go first, as often as the seed says: the writer of the store takes transactions in any order.
-    async fn give_way(&self, place: Place) {
+    async fn give_way(&self, place: CallSite) {
         let others = {
             let mut state = self.lock();
             if state.loud && traced() {
@@ -309,13 +309,13 @@ pub struct Misfortune {
 }
 
 /// Its crate, the file and the line: `app/nudges/due.rs:120`.
-fn name(place: Place) -> String {
+fn name(place: CallSite) -> String {
     let file = place.file().rsplit_once("crates/").map_or(place.file(), |(_, file)| file);
     format!("{}:{}", file.replacen("/src/", "/", 1), place.line())
 }
 
 impl Faults for Misfortune {
-    fn before(&self, place: Place) -> Pause<'_, Fate> {
+    fn before(&self, place: CallSite) -> Pause<'_, Fate> {
         Box::pin(async move {
             if self.world.nodes.is_away(self.node, self.world.now()) {
                 if TRIED_IN_REAL_TIME.iter().any(|file| name(place).starts_with(file)) {
@@ -336,7 +336,7 @@ impl Faults for Misfortune {
         })
     }
 
-    fn after(&self, place: Place, _: bool) -> Pause<'_, ()> {
+    fn after(&self, place: CallSite, _: bool) -> Pause<'_, ()> {
         self.world.change();
         Box::pin(async move {
             self.world.give_way(place).await;
@@ -377,7 +377,7 @@ impl Faults for Misfortune {
         ordered()
     }
 
-    fn read(&self, place: Place) -> Option<DbError> {
+    fn read(&self, place: CallSite) -> Option<DbError> {
         if self.world.nodes.is_away(self.node, self.world.now()) {
             return Some(away());
         }

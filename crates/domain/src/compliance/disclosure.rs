@@ -172,7 +172,7 @@ mod tests {
     use crate::conversation::speech::LANGUAGES;
 
     fn turn(role: Role, text: &str, start_ms: i64, end_ms: i64) -> TimedTurn {
-        TimedTurn { role, text: text.to_owned(), start_ms, end_ms }
+        TimedTurn { role, text: text.to_owned(), start_ms, end_ms, language: None }
     }
 
     fn agent(text: &str) -> Vec<TimedTurn> {

@@ -299,8 +299,7 @@ mod tests {
             (late.block, late.block_besides_window()),
             (Some(Gate::CallingWindow), Some(Gate::FrequencyCap))
         );
-        let verdicts: Vec<&str> =
-            Gate::ALL.into_iter().map(|gate| judgement.verdict(gate).as_str()).collect();
+        let verdicts: Vec<&str> = Gate::ALL.iter().map(|gate| judgement.verdict(*gate).as_str()).collect();
         assert_eq!(verdicts, ["pass", "refuse", "refuse", "refuse", "not_checked", "not_checked"]);
         assert_eq!(
             judgement.gate_results(),

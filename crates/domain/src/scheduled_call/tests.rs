@@ -271,7 +271,7 @@ fn words_come_and_go() {
 
 fn event() -> impl Strategy<Value = Event> {
     let due = (
-        prop::option::weighted(0.2, prop::sample::select(&Gate::ALL[..])),
+        prop::option::weighted(0.2, prop::sample::select(Gate::ALL)),
         any::<bool>(),
         prop::bool::weighted(0.8),
         prop::option::of(0i64..48),

@@ -1,4 +1,4 @@
-//! What the columns of boards still have to do with cards that came into them.
+//! Pending actions of columns on cards that entered them.
 
 use const_format::formatcp;
 use domain::board::{ActionKind, ActionState, Attention};
@@ -23,13 +23,13 @@ row! {
         board: Id<Board>,
         card: Id<Card>,
         contact: Id<Contact>,
-        /// The column that the card came into.
+        /// The column that the card entered.
         column: Id<BoardColumn> as "column_id",
         /// What is to be done.
         kind: ActionKind,
         /// The automation as it was defined at the move.
         body: Json,
-        /// What the event tells of the move.
+        /// The payload of the move's event.
         told: Json,
         /// How many automations led to the move.
         depth: i64,
@@ -53,7 +53,7 @@ pub fn insert_actions(tx: &mut TenantTx, rows: &[ActionRow]) -> Result<(), DbErr
     let tenant = tx.tenant();
     debug_assert!(rows.iter().all(|row| row.workspace == tenant));
     if tx.shared() {
-        // Those of many cards travel together.
+        // Batched with those of other cards.
         return rows.iter().try_for_each(|row| tx.unbound().add(ActionRow::INSERT, &row.values()));
     }
     tx.unbound().insert_all(ActionRow::INTO, rows.iter().map(ActionRow::values))
@@ -63,8 +63,8 @@ pub fn insert_actions(tx: &mut TenantTx, rows: &[ActionRow]) -> Result<(), DbErr
 const CLAIMED: Claimed =
     Claimed { table: "board_actions", due: "next_at", key: "workspace, move_id, position" };
 
-/// Across workspaces: up to `limit` actions that are due and not claimed, longest waiting first, without those of the
-/// workspaces in `without`. To be asked in a transaction that claims, see [`claim`].
+/// Across workspaces: up to `limit` due actions without a claim, longest due first, except those of the workspaces in
+/// `without`. For a transaction that claims them ([`claim`]).
 pub fn due(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -84,7 +84,7 @@ pub fn claim(
     CLAIMED.claim(tx, params![movement, position], until)
 }
 
-/// Across workspaces: when the next action is due for somebody who has not claimed it.
+/// Across workspaces: when the next action without a claim is due.
 pub fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
     CLAIMED.next_due(tx, now)
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use domain::campaign::RowState;
 use domain::ids::{Campaign, Id};
 
-use crate::db::{Counter, DbError, Figure, Fold, TenantTx};
+use crate::db::{CampaignCounter, Counter, DbError, Fold, TenantTx};
 use crate::params;
 
 const BLOCK: i64 = 4_096;
@@ -21,7 +21,7 @@ impl Moves {
         self.add(position, state, 1);
     }
 
-    /// A row goes from one state to another.
+    /// A row changes its state.
     pub fn moved(&mut self, position: i64, from: RowState, to: RowState) {
         if from != to {
             self.add(position, from, -1);
@@ -50,7 +50,7 @@ fn block_of(position: i64) -> i64 {
 pub fn count(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64, moves: &Moves) -> Result<(), DbError> {
     for ((state, block), by) in moves.0.iter().filter(|(_, by)| **by != 0) {
         tx.tally(
-            Counter::Campaign(Figure::Block(campaign.bits(), list, state, *block)),
+            Counter::Campaign(CampaignCounter::Block(campaign.bits(), list, state, *block)),
             "insert into campaign_blocks (campaign, list, state, block, workspace, rows) values (?2, ?3, ?4, ?5, ?1, ?6) \
              on conflict (campaign, list, state, block) do update set rows = campaign_blocks.rows + excluded.rows",
             &[Fold::Same, Fold::Same, Fold::Same, Fold::Same, Fold::Same, Fold::Sum],

@@ -1,9 +1,8 @@
-//! What the dialler does with campaigns: which ones have to be looked at, their rows that are due, and what a
-//! look changes.
+//! The dialler's view of campaigns: due campaigns, their due rows, and the updates of a round.
 //!
-//! A campaign's `next_look` is never later than the earliest `look_at` of its list. What writes a `look_at`
-//! outside the dialler's turn touches the progress after it, in the same transaction; the dialler moves
-//! `next_look` forward only if nobody touched it since its version was read.
+//! A campaign's `next_look` is never later than the earliest `look_at` of its list. Code that writes a `look_at`
+//! outside of the dialler's round touches the progress after it, in the same transaction; the dialler moves `next_look`
+//! forward only if the version that it has read is unchanged.
 
 use const_format::formatcp;
 use domain::campaign::{HeldReason, RowState};
@@ -17,7 +16,7 @@ use super::list::{self, EntryRow};
 use super::progress::ProgressRow;
 use crate::calls::LONGEST_CALL;
 use crate::db::row::update;
-use crate::db::{Counter, DbError, Figure, Fold, FromRow, Row, TenantTx, Tx, any_of};
+use crate::db::{CampaignCounter, Counter, DbError, Fold, FromRow, Row, TenantTx, Tx, any_of};
 use crate::params;
 
 /// Across workspaces: campaigns to serve now, those of the workspace that was served longest ago first, and of
@@ -43,11 +42,10 @@ pub fn due_campaigns(
 
 /// Across workspaces: how many campaigns wait for a line.
 pub(crate) const WAITING: &str = "select count(*) from campaign_progress where without_line = 1";
-/// Across workspaces: when the dialler must look at a campaign again.
+/// Across workspaces: when the next campaign is due.
 pub(crate) const NEXT_LOOK: &str = "select min(next_look) from campaign_progress where next_look is not null";
 
-/// Across workspaces: these campaigns, locked until the transaction ends; those that somebody else has locked
-/// are left out, and so are deleted ones.
+/// Across workspaces: these campaigns, locked until the transaction ends; locked and deleted ones are skipped.
 pub fn lock_each(tx: &mut Tx<'_>, campaigns: &[Id<Campaign>]) -> Result<Vec<CampaignRow>, DbError> {
     if campaigns.is_empty() {
         return Ok(Vec::new());
@@ -74,8 +72,8 @@ pub fn progress_of(tx: &mut Tx<'_>, campaigns: &[Id<Campaign>]) -> Result<Vec<Pr
     )
 }
 
-/// Lines that others of the workspace wait for: nudges and calls at a set time go before campaigns. `None`: so
-/// many nudges are due that they have not been counted yet.
+/// Lines for which nudges and scheduled calls of the workspace wait, which precede campaigns. `None`: so many nudges
+/// are due that they are not counted yet.
 pub fn lines_wanted(tx: &mut TenantTx, now: Timestamp) -> Result<Option<i64>, DbError> {
     let found: Option<(i64, i64)> = tx.one(
         "select coalesce((select without_line + case when next_look <= ?2 then cast(1000000000 as bigint) else 0 end from nudge_queues \
@@ -150,23 +148,23 @@ fn row_key(call: Id<Call>) -> String {
     format!("row of {call}")
 }
 
-/// Keeps a row that was just saved for the next who ask for the row of its call in this transaction, which has locked it.
-pub fn hold_row(tx: &mut Tx<'_>, row: EntryRow) {
+/// Caches a row that was just saved, by its call.
+pub fn cache_row(tx: &mut Tx<'_>, row: EntryRow) {
     if let Some(call) = row.call {
-        tx.hold(row_key(call), row);
+        tx.cache_row(row_key(call), row);
     }
 }
 
-/// A row that is kept so.
-pub(crate) fn held_row<'t>(tx: &'t TenantTx<'_, '_>, call: Id<Call>) -> Option<&'t EntryRow> {
+/// The cached row of a call.
+pub(crate) fn cached_row<'t>(tx: &'t TenantTx<'_, '_>, call: Id<Call>) -> Option<&'t EntryRow> {
     let tenant = tx.tenant();
-    tx.held::<EntryRow>(&row_key(call)).filter(|row| row.workspace == tenant)
+    tx.cached_ref::<EntryRow>(&row_key(call)).filter(|row| row.workspace == tenant)
 }
 
 /// The row whose current or last call this is, locked until the transaction ends.
 pub fn row_of_call(tx: &mut TenantTx, call: Id<Call>) -> Result<Option<EntryRow>, DbError> {
     let tenant = tx.tenant();
-    if let Some(held) = tx.take_held::<EntryRow>(&row_key(call)) {
+    if let Some(held) = tx.take_cached::<EntryRow>(&row_key(call)) {
         return Ok(Some(held).filter(|row| row.workspace == tenant));
     }
     tx.one(
@@ -178,12 +176,12 @@ pub fn row_of_call(tx: &mut TenantTx, call: Id<Call>) -> Result<Option<EntryRow>
     )
 }
 
-/// Writes what changes in the life of a row; the transaction fails if somebody else has since it was read. `before` is
-/// the state that it leaves: the caller counts `moves` with the counters of the list ([`super::blocks::count`]).
+/// Saves a row; the transaction fails if it changed since it was read. `before` is its old state: the caller counts
+/// `moves` with the counters of the list ([`super::blocks::count`]).
 pub fn save_row(tx: &mut Tx<'_>, row: &EntryRow, before: RowState, moves: &mut Moves) -> Result<(), DbError> {
     moves.moved(row.position, before, row.standing.state);
-    if tx.knows_any() {
-        tx.forget_held(&list::name(row.workspace, row.id));
+    if tx.has_cached_rows() {
+        tx.uncache(&list::name(row.workspace, row.id));
     }
     let (sql, values) = update!(
         "campaign_rows" set {
@@ -207,7 +205,7 @@ pub fn save_row(tx: &mut Tx<'_>, row: &EntryRow, before: RowState, moves: &mut M
     tx.change(sql, &values, otherwise)
 }
 
-/// Holds many rows for the same reason; the caller holds them.
+/// Sets many rows, which the caller has locked, to held for one reason.
 pub fn hold_each(
     tx: &mut TenantTx,
     rows: &[Id<ListRow>],
@@ -228,9 +226,9 @@ pub fn hold_each(
     )
 }
 
-/// A row has to be looked at at this moment. A campaign that rests stays at rest. When no call of the list is
-/// under way any more, the campaign is looked at now, for its run may be over. It travels with the counters of the
-/// campaign, after those that were changed before ([`Tx::count`]).
+/// A row is due at a timestamp. A campaign without a due time keeps none. Without live calls of the list the campaign
+/// is due now, since its run may be over. Sent with the campaign's counters, after those that were changed before
+/// ([`Tx::count`]).
 pub fn touch(
     tx: &mut TenantTx,
     campaign: Id<Campaign>,
@@ -238,7 +236,7 @@ pub fn touch(
     now: Timestamp,
 ) -> Result<(), DbError> {
     tx.tally(
-        Counter::Campaign(Figure::Progress(campaign.bits())),
+        Counter::Campaign(CampaignCounter::Progress(campaign.bits())),
         "update campaign_progress set version = version + 1, next_look = case when next_look is null then null \
          when in_progress <= 0 and next_look > ?4 then cast(?4 as bigint) \
          when cast(?3 as bigint) is not null and next_look > cast(?3 as bigint) then cast(?3 as bigint) else next_look end \
@@ -249,16 +247,17 @@ pub fn touch(
     )
 }
 
-/// When a campaign is looked at next.
+/// When a campaign is due next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextLook {
-    /// At this moment, whatever its rows say; `None`: not before somebody says so.
+    /// At this timestamp, whatever its rows say; `None`: not until [`progress::look_at`](super::progress::look_at) sets
+    /// one.
     At(Option<Timestamp>),
-    /// When the next row is due, at this moment at the latest.
+    /// When the next row is due, at the latest at this timestamp.
     NextRow(Option<Timestamp>),
 }
 
-/// Ends the dialler's turn at a campaign: puts it last in turn, and says when it is looked at next.
+/// Ends the dialler's round for a campaign: puts it last in the round-robin, and sets when it is due next.
 pub fn serve(
     tx: &mut Tx<'_>,
     progress: &ProgressRow,
@@ -269,7 +268,7 @@ pub fn serve(
     const SERVED: &str = "update campaign_progress set run = ?3, without_line = ?4, version = version + 1, \
          served = (select max(served) from campaign_progress) + 1, next_look = ";
     const AT: &str = formatcp!("{SERVED}?5 where workspace = ?1 and campaign = ?2");
-    // The rows are asked when the statement runs, after everything that this turn has written.
+    // The statement reads the rows when it runs, after all writes of this round.
     const NEXT_ROW: &str = formatcp!(
         "{SERVED}case when version = cast(?6 as bigint) then (select min(look_at) from (select min(look_at) as look_at from campaign_rows \
          where campaign = ?2 and list = ?7 and look_at is not null union all select cast(?5 as bigint)) looks) else next_look end \
@@ -318,7 +317,7 @@ pub fn count_dials(
 /// Adds what a call of a campaign was charged. It is a counter of the transaction ([`Tx::tally`]).
 pub fn charge(tx: &mut TenantTx, campaign: Id<Campaign>, amount: i64) -> Result<(), DbError> {
     tx.tally(
-        Counter::Campaign(Figure::Progress(campaign.bits())),
+        Counter::Campaign(CampaignCounter::Progress(campaign.bits())),
         "update campaign_progress set spent_minor = spent_minor + cast(?3 as bigint) where workspace = ?1 and campaign = ?2",
         &[Fold::Same, Fold::Same, Fold::Sum],
         params![campaign, amount],

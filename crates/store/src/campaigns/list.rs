@@ -1,5 +1,5 @@
-//! Calling lists. Each list of a campaign is a generation of rows: one is in force, a staged one grows beside it
-//! until it takes effect in one moment, and old ones are removed in batches.
+//! Calling lists. Each list of a campaign is a generation of rows: one is active, a staged one grows beside it until it
+//! is activated atomically, and old ones are deleted in batches.
 
 use const_format::formatcp;
 use domain::campaign::{HeldReason, InvalidReason, RowFailure, RowState, Standing};
@@ -23,7 +23,7 @@ row! {
         list: i64,
         /// Its place in the list, from 1.
         position: i64,
-        /// E.164 of a valid number, else as given; `None` once the person is erased.
+        /// E.164 if valid, else the raw input; `None` once the person is erased.
         phone: Option<String>,
         /// Keyed hash of a number that can be dialled.
         phone_hash: Option<String>,
@@ -47,17 +47,17 @@ row! {
         attempts: i64,
         /// Dials in a row that the carrier refused before any ring.
         refusals: i64,
-        /// Why it was given up without a call.
+        /// Why it failed without a call.
         failure: Option<RowFailure>,
         last_attempt_at: Option<Timestamp>,
-        /// When the dialler looks at it.
+        /// When it is due for the dialler.
         look_at: Option<Timestamp>,
         contact: Option<Id<Contact>>,
         /// The current or last call.
         call: Option<Id<Call>>,
         /// The own number that this person is called from.
         from_number: Option<String>,
-        /// The stream that it came from.
+        /// Its source stream.
         stream: Option<Id<DataStream>>,
         /// Grows with every save.
         version: i64,
@@ -67,12 +67,11 @@ row! {
 const COLUMNS: &str = EntryRow::COLUMNS;
 
 row! {
-    /// A row as it enters a list. What it holds for good is here; its list and place are given when it is
-    /// inserted.
+    /// A new row: its fixed fields. List and position are set by the insert.
     #[derive(Debug, Clone)]
     pub struct FreshRow in "campaign_rows" {
         id: Id<ListRow>,
-        /// E.164 of a valid number, else as given.
+        /// E.164 if valid, else the raw input.
         phone: Option<String>,
         /// Keyed hash of a number that can be dialled.
         phone_hash: Option<String>,
@@ -85,9 +84,9 @@ row! {
         /// Why it is not.
         invalid_reason: Option<InvalidReason>,
         state: RowState,
-        /// When the dialler looks at it.
+        /// When it is due for the dialler.
         look_at: Option<Timestamp>,
-        /// The stream that it came from.
+        /// Its source stream.
         stream: Option<Id<DataStream>>,
     }
     insert with {
@@ -105,7 +104,7 @@ impl FreshRow {
     }
 }
 
-/// Adds rows to a list, the first one at `position`. The caller holds the campaign.
+/// Adds rows to a list, the first one at `position`. The caller has locked the campaign.
 pub fn insert_all(
     tx: &mut TenantTx,
     campaign: Id<Campaign>,
@@ -120,15 +119,15 @@ pub fn insert_all(
     tx.insert_all(FreshRow::INTO, rows)
 }
 
-/// Under which names a transaction knows rows that were read for many.
-pub(super) const KNOWN: &str = "list row ";
+/// Key prefix of cached rows.
+pub(super) const CACHED: &str = "list row ";
 
 pub(super) fn name(tenant: Tenant, id: Id<ListRow>) -> String {
-    format!("{KNOWN}{tenant} {id}")
+    format!("{CACHED}{tenant} {id}")
 }
 
-/// Reads these rows, of any lists, with one statement: [`get`] knows them until the transaction ends, or changes them.
-pub fn read_ahead(tx: &mut TenantTx, ids: &[Id<ListRow>]) -> Result<(), DbError> {
+/// Reads and caches these rows, of any lists, with one statement.
+pub fn prefetch(tx: &mut TenantTx, ids: &[Id<ListRow>]) -> Result<(), DbError> {
     if ids.is_empty() {
         return Ok(());
     }
@@ -136,15 +135,15 @@ pub fn read_ahead(tx: &mut TenantTx, ids: &[Id<ListRow>]) -> Result<(), DbError>
     let list = tx.any_of(&mut params, ids.iter().map(|id| (*id).into()));
     let sql = format!("select {COLUMNS} from campaign_rows where workspace = ?1 and id in {list}");
     for row in tx.all::<EntryRow>(&sql, &params)? {
-        tx.hold(name(tx.tenant(), row.id), row);
+        tx.cache_row(name(tx.tenant(), row.id), row);
     }
     Ok(())
 }
 
 /// One row of the list in force.
 pub fn get(tx: &mut TenantTx, campaign: Id<Campaign>, id: Id<ListRow>) -> Result<Option<EntryRow>, DbError> {
-    if tx.knows_any()
-        && let Some(known) = tx.known::<EntryRow>(&name(tx.tenant(), id))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached::<EntryRow>(&name(tx.tenant(), id))
     {
         return Ok(Some(known).filter(|row| row.campaign == campaign));
     }
@@ -165,8 +164,8 @@ pub fn listed(
     for hashes in hashes.chunks(LOOKED_UP) {
         let mut values = vec![campaign.into(), list.into()];
         let wanted = tx.column_of(&mut values, hashes.iter().map(|hash| hash.as_ref().into()));
-        // One look-up a number. Asked for all of them with `in`, PostgreSQL reads the whole list for each statement
-        // while its statistics say that the list is short, as they do while it grows.
+        // One index lookup for each number. With `in`, PostgreSQL scans the whole list for each statement while its
+        // statistics say that the list is short, as they do while it grows.
         found.extend(tx.all::<String>(
             &format!(
                 "with wanted(hash) as (values {wanted}) select hash from wanted where \
@@ -179,7 +178,7 @@ pub fn listed(
     Ok(found)
 }
 
-/// Numbers that one statement looks up.
+/// Most numbers of one statement.
 const LOOKED_UP: usize = 512;
 
 /// Rows of a list after a place in it, in order.
@@ -259,7 +258,7 @@ row! {
         valid: i64,
         /// Bytes of its variables.
         bytes: i64,
-        /// The published flow that its variables were held against.
+        /// The published flow against which its variables were checked.
         flow: Option<String>,
         /// When it grew last.
         touched_at: Timestamp,
@@ -271,7 +270,7 @@ pub fn add_list(tx: &mut Tx<'_>, row: &ListState) -> Result<(), DbError> {
     tx.later(ListState::INSERT, &row.values())
 }
 
-/// The staged list of a campaign. The caller holds the campaign.
+/// The staged list of a campaign, which the caller has locked.
 pub fn staged(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Option<ListState>, DbError> {
     tx.one(
         formatcp!(
@@ -298,7 +297,7 @@ pub fn lose_valid(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64, by: i64)
     )
 }
 
-/// Begins a list that a request fills, beside the one in force and apart from a staged one. The caller holds the campaign.
+/// Begins a list for one upload request, beside the active and the staged one. The caller has locked the campaign.
 pub fn begin_filling(
     tx: &mut TenantTx,
     campaign: Id<Campaign>,
@@ -311,8 +310,7 @@ pub fn begin_filling(
     )
 }
 
-/// Notes that a list which a request fills has grown, by so many rows, rows that can be dialled, and bytes; `false` when it
-/// was given up.
+/// Adds to the size of an uploaded list: rows, dialable rows, and bytes; `false` if it was discarded.
 pub fn fill(
     tx: &mut TenantTx,
     campaign: Id<Campaign>,
@@ -328,7 +326,7 @@ pub fn fill(
     Ok(changed > 0)
 }
 
-/// Rows of a list that a request fills, and those that can be dialled; none when it was given up.
+/// Rows of an uploaded list, and those that can be dialled; none if it was discarded.
 pub fn filled(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64) -> Result<Option<(i64, i64)>, DbError> {
     tx.one(
         "select length, valid from campaign_lists where workspace = ?1 and campaign = ?2 and list = ?3 and staged = 2 /*pg for update*/",
@@ -336,7 +334,7 @@ pub fn filled(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64) -> Result<Op
     )
 }
 
-/// A list that a request fills is given up: its rows are about to be removed.
+/// Discards an uploaded list, whose rows are then deleted.
 pub fn give_up_filling(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64) -> Result<(), DbError> {
     tx.later(
         "update campaign_lists set staged = 0 where workspace = ?1 and campaign = ?2 and list = ?3 and staged = 2",
@@ -344,7 +342,7 @@ pub fn give_up_filling(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64) -> 
     )
 }
 
-/// A staged list is given up: its rows are about to be removed.
+/// Discards a staged list, whose rows are then deleted.
 pub fn give_up(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<bool, DbError> {
     Ok(tx.exec(
         "update campaign_lists set staged = 0 where workspace = ?1 and campaign = ?2 and staged = 1",
@@ -352,7 +350,7 @@ pub fn give_up(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<bool, DbErro
     )? > 0)
 }
 
-/// A staged list takes effect: it is not kept beside the one in force any more.
+/// Marks a staged list as activated.
 pub fn unstage(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64) -> Result<(), DbError> {
     tx.later(
         "delete from campaign_lists where workspace = ?1 and campaign = ?2 and list = ?3",
@@ -360,8 +358,8 @@ pub fn unstage(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64) -> Result<(
     )
 }
 
-/// Across workspaces: gives up staged lists that have not grown since `stale`, and removes up to `limit` rows of
-/// old lists. Returns whether more may be left.
+/// Across workspaces: discards staged lists that have not grown since `stale`, and deletes up to `limit` rows of old
+/// lists. Returns whether more may be left.
 pub fn sweep(tx: &mut Tx<'_>, stale: Timestamp, limit: i64) -> Result<bool, DbError> {
     tx.later("update campaign_lists set staged = 0 where staged > 0 and touched_at < ?1", params![stale])?;
     let old: Option<(Id<Campaign>, i64)> = tx.one(
@@ -386,8 +384,8 @@ pub fn oldest_staged(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(tx.one("select min(touched_at) from campaign_lists where staged > 0", &[])?.flatten())
 }
 
-/// Rows of a person in any list of the workspace, locked until the transaction ends. It looks into each list: an
-/// index over the numbers of all lists would make each import pay for what is rarely asked.
+/// Rows of a person in any list of the workspace, locked until the transaction ends. It searches each list: an index
+/// over the numbers of all lists would slow down each import for a rare query.
 pub fn of_person(tx: &mut TenantTx, hashes: &[String]) -> Result<Vec<EntryRow>, DbError> {
     let mut found = Vec::new();
     for hash in hashes {

@@ -1,5 +1,4 @@
-//! E-mail that campaigns owe. What was sent stays for some days without its address, so that a day's count is
-//! known.
+//! Queued e-mail of campaigns. Sent mails are kept for some days without the address, for the daily limit.
 
 use const_format::formatcp;
 use domain::ids::{Campaign, CampaignRun, Id, Mail};
@@ -17,15 +16,15 @@ row! {
         workspace: Tenant,
         /// The campaign that it is about.
         campaign: Id<Campaign>,
-        /// The run that is told when it cannot be sent.
+        /// The run that records a failed mail.
         run: Option<Id<CampaignRun>>,
-        /// To whom; `None` once it is sent or given up.
+        /// The recipient; `None` once it is sent or has failed.
         recipient: Option<String>,
         /// What it is about, a line.
         subject: String,
         body: String,
         tries: i64,
-        /// When it is tried next; `None` once it is sent or given up.
+        /// When it is tried next; `None` once it is sent or has failed.
         next_try_at: Option<Timestamp>,
         created_at: Timestamp,
     }
@@ -35,14 +34,14 @@ pub fn insert(tx: &mut Tx<'_>, rows: &[MailRow]) -> Result<(), DbError> {
     tx.insert_all(MailRow::INTO, rows.iter().map(MailRow::values))
 }
 
-/// How many mails a workspace has written since a moment.
+/// The number of mails that a workspace has queued since a timestamp.
 pub fn written_since(tx: &mut TenantTx, since: Timestamp) -> Result<i64, DbError> {
     Ok(tx
         .one("select count(*) from mails where workspace = ?1 and created_at > ?2", params![since])?
         .unwrap_or(0))
 }
 
-/// Across workspaces: takes mails whose time has come and counts the try; until `lease` nobody else takes them.
+/// Across workspaces: leases due mails until `lease`, and counts the attempt.
 pub fn take_due(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -80,7 +79,7 @@ pub fn again(tx: &mut TenantTx, id: Id<Mail>, at: Timestamp) -> Result<(), DbErr
     )
 }
 
-/// A mail is sent or given up: its address is forgotten.
+/// Marks a mail as done, and deletes its address.
 pub fn done(tx: &mut TenantTx, id: Id<Mail>) -> Result<(), DbError> {
     tx.later(
         "update mails set next_try_at = null, recipient = null where workspace = ?1 and id = ?2",
@@ -88,7 +87,7 @@ pub fn done(tx: &mut TenantTx, id: Id<Mail>) -> Result<(), DbError> {
     )
 }
 
-/// Across workspaces: removes mails that were written before a moment and are done. Returns how many.
+/// Across workspaces: deletes done mails that are older than a timestamp. Returns how many.
 pub fn remove_old(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<u64, DbError> {
     tx.exec(
         "delete from mails where id in (select id from mails where created_at < ?1 and next_try_at is null order by created_at limit ?2)",

@@ -1,5 +1,5 @@
-//! Campaigns: their settings and status. What changes with every dial stands in [`progress`], the people to be
-//! called in [`list`], the sessions of dialling in [`runs`].
+//! Campaigns: their settings and status. What changes with every dial is in [`progress`], the people to call are in
+//! [`list`], the dialling sessions in [`runs`].
 
 pub mod blocks;
 pub mod due;
@@ -9,7 +9,7 @@ pub mod progress;
 mod read;
 pub mod runs;
 
-pub use read::{Page, Search, Wanted, count_found, count_listed, page};
+pub use read::{Page, RowFilter, Search, count_found, count_listed, page};
 
 use const_format::formatcp;
 use domain::campaign::{CallerId, DayTime, Settings, Status};
@@ -65,7 +65,7 @@ row! {
         },
         /// The list in force; 0 before the first one.
         list: i64,
-        /// The newest list that was given out: in force, staged or removed.
+        /// The number of the newest list: active, staged or deleted.
         newest_list: i64,
         /// Streams that feed it.
         streams: i64,
@@ -165,7 +165,7 @@ pub fn save(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<bool, DbError> {
     Ok(tx.exec(sql, &values)? > 0)
 }
 
-/// Puts a list in force. `newest` is the newest one that was given out.
+/// Activates a list. `newest` is the number of the newest list.
 pub fn set_list(
     tx: &mut TenantTx,
     id: Id<Campaign>,
@@ -200,31 +200,31 @@ pub fn delete(tx: &mut TenantTx, id: Id<Campaign>, now: Timestamp) -> Result<(),
 }
 
 row! {
-    /// What of a campaign is told of something that it uses.
+    /// Id and name of a campaign that uses something.
     #[derive(Debug, Clone)]
-    pub struct CampaignLine {
+    pub struct CampaignName {
         id: Id<Campaign>,
         name: String,
     }
 }
 
 /// Campaigns that use an agent and are not over, oldest first; up to `limit`.
-pub fn of_agent(tx: &mut TenantTx, agent: Id<Agent>, limit: i64) -> Result<Vec<CampaignLine>, DbError> {
+pub fn of_agent(tx: &mut TenantTx, agent: Id<Agent>, limit: i64) -> Result<Vec<CampaignName>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from campaigns where workspace = ?1 and agent = ?2 and agent is not null and deleted_at is null \
          and status in ('draft', 'active', 'paused') order by id limit ?3",
-        CampaignLine::COLUMNS
+        CampaignName::COLUMNS
     );
     tx.all(SQL, params![agent, limit])
 }
 
-/// Campaigns that call from a number and are not over, oldest first; up to `limit`. Numbers that rotate stand
-/// in a JSON list, in which an E.164 text between quotes is found as it is.
-pub fn calling_from(tx: &mut TenantTx, number: &str, limit: i64) -> Result<Vec<CampaignLine>, DbError> {
+/// Campaigns that call from a number and are not over, oldest first; up to `limit`. Rotating numbers are in a JSON
+/// list, in which a quoted E.164 text is found as it is.
+pub fn calling_from(tx: &mut TenantTx, number: &str, limit: i64) -> Result<Vec<CampaignName>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from campaigns where workspace = ?1 and deleted_at is null and status in ('draft', 'active', 'paused') \
          and (from_number = ?2 or caller_ids like ?3) order by id limit ?4",
-        CampaignLine::COLUMNS
+        CampaignName::COLUMNS
     );
     tx.all(SQL, params![number, format!("%\"{number}\"%"), limit])
 }

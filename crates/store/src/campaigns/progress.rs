@@ -8,7 +8,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{Counter, DbError, Figure, Fold, TenantTx, Value};
+use crate::db::{CampaignCounter, Counter, DbError, Fold, TenantTx, Value};
 use crate::params;
 
 row! {
@@ -31,7 +31,7 @@ row! {
             retryable: i64 = rows.retryable,
             blocked: i64 = rows.blocked,
         } => Tally { total, reached, in_progress, unreached, held, queued, invalid, retryable, blocked },
-        /// What its calls came to, those of earlier lists included.
+        /// Totals of its calls, with those of earlier lists.
         calls: Calls = |calls| {
             dialled: i64 = calls.dialled,
             answered: i64 = calls.answered,
@@ -39,14 +39,13 @@ row! {
             spent_minor: i64 = calls.spent_minor,
         } => Calls { dialled, answered, talk_ms, spent_minor },
         last_call_at: Option<Timestamp>,
-        /// When the dialler looks at it; `None` while there is nothing to do.
+        /// When it is due for the dialler; `None` while there is nothing to do.
         next_look: Option<Timestamp>,
         /// Grows each time the dialler serves it.
         served: i64,
         /// The run under way.
         run: Option<Id<CampaignRun>>,
-        /// How far down the list rows that were tried have been held against changed retry settings; `None` when all have
-        /// been.
+        /// The position up to which tried rows were checked against changed retry settings; `None` when all are.
         retune_after: Option<i64>,
         /// Grows with every save.
         version: i64,
@@ -55,7 +54,7 @@ row! {
 
 const COLUMNS: &str = ProgressRow::COLUMNS;
 
-/// What calls came to, or by how much that grows.
+/// Totals of calls, or their change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Calls {
     pub dialled: i64,
@@ -72,9 +71,9 @@ pub struct Delta {
     /// The list that the rows are of: rows of a list that is not in force any more change nothing.
     pub list: i64,
     pub rows: Tally,
-    /// What calls came to.
+    /// Totals of calls.
     pub calls: Calls,
-    /// A dial of this moment.
+    /// The timestamp of a dial.
     pub last_call_at: Option<Timestamp>,
 }
 
@@ -179,14 +178,14 @@ fn added(campaign: Id<Campaign>, delta: &Delta) -> [Value<'static>; 16] {
     ]
 }
 
-/// Changes the counters of a campaign with one statement, for a transaction that reads them again.
+/// Updates the counters of a campaign with one statement, for a transaction that reads them again.
 pub fn add(tx: &mut TenantTx, campaign: Id<Campaign>, delta: &Delta) -> Result<(), DbError> {
     tx.later(ADD, &added(campaign, delta))
 }
 
 /// The same for a transaction that does not read them again ([`Tx::count`]).
 pub fn count(tx: &mut TenantTx, campaign: Id<Campaign>, delta: &Delta) -> Result<(), DbError> {
-    let counter = Counter::Campaign(Figure::Progress(campaign.bits()));
+    let counter = Counter::Campaign(CampaignCounter::Progress(campaign.bits()));
     tx.tally(counter, ADD, &ADDED, &added(campaign, delta), None)
 }
 
@@ -211,7 +210,7 @@ pub fn start_list(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64, rows: &T
     )
 }
 
-/// Has the dialler look at a campaign at this moment, or earlier if it was to anyway.
+/// Makes a campaign due at a timestamp, unless it is due earlier.
 pub fn look_at(tx: &mut TenantTx, campaign: Id<Campaign>, at: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update campaign_progress set next_look = ?3 where workspace = ?1 and campaign = ?2 and (next_look is null or next_look > ?3)",
@@ -219,7 +218,7 @@ pub fn look_at(tx: &mut TenantTx, campaign: Id<Campaign>, at: Timestamp) -> Resu
     )
 }
 
-/// Has the dialler look at this moment at every campaign of a workspace that it is to look at later.
+/// Makes all campaigns of a workspace due at a timestamp that are due later.
 pub fn look_at_all(tx: &mut TenantTx, at: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update campaign_progress set next_look = ?2, version = version + 1 where workspace = ?1 and next_look is not null and next_look > ?2",
@@ -227,7 +226,8 @@ pub fn look_at_all(tx: &mut TenantTx, at: Timestamp) -> Result<(), DbError> {
     )
 }
 
-/// Rows of the list in force that were tried have been held against changed retry settings down to this place; `None`: all.
+/// Sets the position up to which tried rows of the active list were checked against changed retry settings; `None`:
+/// all.
 pub fn retune(tx: &mut TenantTx, campaign: Id<Campaign>, after: Option<i64>) -> Result<(), DbError> {
     tx.later(
         "update campaign_progress set retune_after = ?3 where workspace = ?1 and campaign = ?2",
@@ -243,8 +243,7 @@ pub fn rest(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<(), DbError> {
     )
 }
 
-/// So many rows of a list are held for this reason more (or fewer). It is a counter of the transaction
-/// ([`Tx::count`]).
+/// Adds to the number of rows of a list that are held for a reason. It is a counter ([`Tx::count`]).
 pub fn count_held(
     tx: &mut TenantTx,
     campaign: Id<Campaign>,
@@ -253,7 +252,7 @@ pub fn count_held(
     by: i64,
 ) -> Result<(), DbError> {
     tx.tally(
-        Counter::Campaign(Figure::Held(campaign.bits(), list, reason.as_str())),
+        Counter::Campaign(CampaignCounter::Held(campaign.bits(), list, reason.as_str())),
         "insert into campaign_holds (workspace, campaign, list, reason, held) values (?1, ?2, ?3, ?4, ?5) \
          on conflict (campaign, list, reason) do update set held = campaign_holds.held + excluded.held",
         &[Fold::Same, Fold::Same, Fold::Same, Fold::Same, Fold::Sum],
@@ -262,7 +261,7 @@ pub fn count_held(
     )
 }
 
-/// How many rows of a list are held for each reason.
+/// The number of held rows of a list by reason.
 pub fn held(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64) -> Result<Vec<(HeldReason, i64)>, DbError> {
     tx.all(
         "select reason, held from campaign_holds where workspace = ?1 and campaign = ?2 and list = ?3 and held > 0 order by reason",
@@ -270,7 +269,7 @@ pub fn held(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64) -> Result<Vec<
     )
 }
 
-/// Forgets how many rows of older lists were held.
+/// Deletes the counts of held rows of older lists.
 pub fn forget_held(tx: &mut TenantTx, campaign: Id<Campaign>, list: i64) -> Result<(), DbError> {
     tx.later(
         "delete from campaign_holds where workspace = ?1 and campaign = ?2 and list < ?3",

@@ -1,6 +1,6 @@
 //! Pages and counts of a calling list. Without a search a page is a range of an index, which the blocks of the list
-//! find in a state, and the counts stand in the progress of the campaign, so both cost the same however long the list
-//! is. A search for a whole number is a look-up; a search for a part of a name or number reads the list.
+//! locate for a state, and the counts are stored in the progress of the campaign, so both cost the same for any length.
+//! A search for a whole number is an index lookup; one for a part of a name or number scans the list.
 
 use const_format::formatcp;
 use domain::campaign::{RowState, Tally};
@@ -10,16 +10,16 @@ use super::blocks;
 use super::list::{EntryRow, of_list};
 use crate::db::{DbError, TenantTx, Value};
 
-/// Which rows of a list are wanted.
+/// Which rows of a list to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum RowFilter {
     All,
     In(RowState),
-    /// Those that could be dialled but for the do-not-call list of the workspace.
+    /// Those on the workspace's do-not-call list that could otherwise be dialled.
     DoNotCall,
 }
 
-/// What is searched for in a list.
+/// A search in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Search {
     /// A whole number, as its keyed hash.
@@ -29,11 +29,12 @@ pub enum Search {
 }
 
 impl Search {
-    /// The condition on rows of a list, where the value has the given place. It names the list as of [`IN_LIST`].
+    /// The condition on rows of a list; `place` is the number of the value's parameter. The list is that of
+    /// [`IN_LIST`].
     fn rows(&self, place: usize) -> String {
         match self {
-            // One look-up in each of two partial indexes. The list is named inside alone, so that SQLite does not
-            // prefer to walk through it.
+            // One lookup in each of two partial indexes. Only the inner queries name the list, so that SQLite does not
+            // scan it.
             Self::Number(_) => {
                 let with = |valid: u8| {
                     format!(
@@ -49,7 +50,7 @@ impl Search {
         }
     }
 
-    /// The ids of those that are on the do-not-call list, and could be dialled but for it.
+    /// The ids of rows on the do-not-call list that could otherwise be dialled.
     fn listed(&self, place: usize, list_is_shorter: bool) -> String {
         match self {
             Self::Number(_) => format!(
@@ -76,7 +77,7 @@ impl Search {
 #[derive(Debug, Clone)]
 pub struct Page {
     pub list: i64,
-    pub wanted: Wanted,
+    pub filter: RowFilter,
     /// What their names or numbers contain.
     pub search: Option<Search>,
     pub limit: i64,
@@ -86,8 +87,8 @@ pub struct Page {
 
 const COLUMNS: &str = EntryRow::COLUMNS;
 const IN_LIST: &str = "workspace = ?1 and campaign = ?2 and list = ?3";
-/// Rows on the do-not-call list: as many look-ups as one of the two has entries. SQLite begins with the one that
-/// is named first.
+/// Rows on the do-not-call list: one lookup for each entry of the shorter list. SQLite drives from the table that is
+/// named first.
 const LISTED: &str = "d.workspace = ?1 and r.workspace = ?1 and r.campaign = ?2 and r.list = ?3 and r.valid = 1 \
      and r.phone_hash is not null and r.phone_hash = d.phone_hash";
 const LIST_FIRST: &str = "campaign_rows r cross join do_not_call d";
@@ -107,9 +108,9 @@ pub fn page(tx: &mut TenantTx, campaign: Id<Campaign>, page: &Page) -> Result<Ve
     let mut values = of_list(campaign, page.list);
     let mut bounds = |limit: i64, offset: i64| values.extend([limit.into(), offset.into()]);
     let Some(search) = &page.search else {
-        return match page.wanted {
+        return match page.filter {
             // Positions have no gaps.
-            Wanted::All => {
+            RowFilter::All => {
                 bounds(page.offset.saturating_add(page.limit), page.offset);
                 tx.all(
                     formatcp!(
@@ -119,7 +120,7 @@ pub fn page(tx: &mut TenantTx, campaign: Id<Campaign>, page: &Page) -> Result<Ve
                 )
             }
             // The blocks say where the page begins, to a few thousand rows; these are skipped in the index alone.
-            Wanted::In(state) => {
+            RowFilter::In(state) => {
                 let place = blocks::place(tx, campaign, page.list, state, page.offset)?;
                 let Some((after, skipped)) = place else { return Ok(Vec::new()) };
                 bounds(page.limit, skipped);
@@ -132,7 +133,7 @@ pub fn page(tx: &mut TenantTx, campaign: Id<Campaign>, page: &Page) -> Result<Ve
                     &values,
                 )
             }
-            Wanted::DoNotCall => {
+            RowFilter::DoNotCall => {
                 bounds(page.limit, page.offset);
                 let from = if is_shorter(tx, campaign)? { LIST_FIRST } else { ENTRIES_FIRST };
                 tx.all(
@@ -148,14 +149,14 @@ pub fn page(tx: &mut TenantTx, campaign: Id<Campaign>, page: &Page) -> Result<Ve
     bounds(page.limit, page.offset);
     values.push(search.value());
     let found = search.rows(6);
-    match page.wanted {
-        Wanted::All => tx.all(
+    match page.filter {
+        RowFilter::All => tx.all(
             &format!(
                 "select {COLUMNS} from campaign_rows where {found} order by position limit ?4 offset ?5"
             ),
             &values,
         ),
-        Wanted::In(state) => {
+        RowFilter::In(state) => {
             values.push(state.into());
             tx.all(
                 &format!(
@@ -164,7 +165,7 @@ pub fn page(tx: &mut TenantTx, campaign: Id<Campaign>, page: &Page) -> Result<Ve
                 &values,
             )
         }
-        Wanted::DoNotCall => {
+        RowFilter::DoNotCall => {
             let listed = search.listed(6, is_shorter(tx, campaign)?);
             tx.all(
                 &format!(

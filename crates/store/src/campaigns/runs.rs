@@ -29,7 +29,7 @@ row! {
         skipped_reason: Option<String>,
         /// What went wrong.
         error: Option<String>,
-        /// When it was asked for.
+        /// When it was requested.
         created_at: Timestamp,
         /// When it was over.
         finished_at: Option<Timestamp>,
@@ -64,10 +64,9 @@ pub fn get(tx: &mut TenantTx, id: Id<CampaignRun>) -> Result<Option<RunRow>, DbE
     )
 }
 
-/// Across workspaces: removes up to `limit` runs that are over and were made before `before`, the oldest first.
-/// Returns how many.
+/// Across workspaces: deletes up to `limit` runs that are over and older than `before`, oldest first. Returns how many.
 pub fn sweep(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<u64, DbError> {
-    // An id begins with its moment.
+    // Ids are ordered by time.
     tx.exec(
         "delete from campaign_runs where id in (select id from campaign_runs where id < ?1 and finished_at is not null order by id limit ?2)",
         params![Id::<CampaignRun>::new(before.0, 0), limit],
@@ -78,7 +77,7 @@ pub fn insert(tx: &mut Tx<'_>, row: &RunRow) -> Result<(), DbError> {
     tx.later(RunRow::INSERT, &row.values())
 }
 
-/// The run that was asked for and has not begun.
+/// The requested run that has not begun.
 pub fn queued(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Option<Id<CampaignRun>>, DbError> {
     tx.one(
         "select id from campaign_runs where workspace = ?1 and campaign = ?2 and status = 'queued' order by id limit 1",
@@ -91,7 +90,7 @@ pub fn newest(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<Option<RunRow
     Ok(list(tx, campaign, 1, 0)?.pop())
 }
 
-/// What a run came to in one look.
+/// The work of a run in one round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Work {
     /// Rows that it took up.
@@ -147,8 +146,7 @@ pub fn end(
     )
 }
 
-/// Forgets a run of the schedule that is over and of which the carrier refused every dial, if the run before came to the
-/// same.
+/// Deletes a scheduled run that is over and had only refused dials, if the run before had the same result.
 pub fn fold(tx: &mut TenantTx, campaign: Id<Campaign>, id: Id<CampaignRun>) -> Result<(), DbError> {
     tx.later(
         formatcp!(

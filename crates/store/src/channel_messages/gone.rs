@@ -4,13 +4,13 @@ use domain::ids::{ChannelMessage, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
-use super::KNOWN_MESSAGE;
+use super::CACHED_MESSAGE;
 use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
-/// Empties a message: what it says, whom it went to, and its media; the provider's ids hold numbers, too.
+/// Erases a message: content, recipient, media, and the provider's ids, which contain numbers.
 pub fn erase(tx: &mut TenantTx, id: Id<ChannelMessage>, now: Timestamp) -> Result<(), DbError> {
-    tx.forget_all(KNOWN_MESSAGE);
+    tx.uncache_all(CACHED_MESSAGE);
     let sql = "update channel_messages set words = null, content = null, media = null, media_object = null, media_bytes = null,
             media_at = null, customer = null, customer_user_id = null, customer_username = null, reply_to = null,
             provider_id = null,
@@ -20,7 +20,7 @@ pub fn erase(tx: &mut TenantTx, id: Id<ChannelMessage>, now: Timestamp) -> Resul
     tx.later(sql, params![id, now])
 }
 
-/// Across workspaces: messages that are over and older than a moment.
+/// Across workspaces: finished messages that are older than a timestamp.
 pub fn made_before(
     tx: &mut Tx<'_>,
     before: Timestamp,
@@ -32,6 +32,6 @@ pub fn made_before(
 }
 
 pub fn remove(tx: &mut TenantTx, id: Id<ChannelMessage>) -> Result<(), DbError> {
-    tx.forget_all(KNOWN_MESSAGE);
+    tx.uncache_all(CACHED_MESSAGE);
     tx.later("delete from channel_messages where workspace = ?1 and id = ?2", params![id])
 }

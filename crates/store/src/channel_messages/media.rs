@@ -4,18 +4,18 @@ use const_format::formatcp;
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
-use super::{KNOWN_MESSAGE, MESSAGE, MessageRow};
+use super::{CACHED_MESSAGE, MESSAGE, MessageRow};
 use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
-/// Across workspaces: takes messages whose media is to be fetched, and puts them off until `again`.
+/// Across workspaces: takes messages whose media is to be fetched, and reschedules them to `again`.
 pub fn take_media(
     tx: &mut Tx<'_>,
     now: Timestamp,
     again: Timestamp,
     most: i64,
 ) -> Result<Vec<MessageRow>, DbError> {
-    tx.forget_all(KNOWN_MESSAGE);
+    tx.uncache_all(CACHED_MESSAGE);
     let sql = formatcp!(
         "update channel_messages set media_at = ?2, media_attempts = media_attempts + 1 where id in (
             select id from channel_messages where media_at <= ?1 order by media_at limit ?3 /*pg for update skip locked*/
@@ -39,7 +39,7 @@ pub fn owe_drop(tx: &mut TenantTx, object: &str, now: Timestamp) -> Result<(), D
     tx.later(sql, params![object, now])
 }
 
-/// Across workspaces: takes objects that are due to be dropped, and puts them off until `again`.
+/// Across workspaces: takes objects that are due for deletion, and reschedules them to `again`.
 pub fn take_drops(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -52,7 +52,7 @@ pub fn take_drops(
     tx.all(sql, params![now, again, most])
 }
 
-/// An object is gone.
+/// Removes a deleted object from the queue.
 pub fn settle_drop(tx: &mut TenantTx, object: &str) -> Result<(), DbError> {
     tx.later("delete from channel_media_drops where workspace = ?1 and object = ?2", params![object])
 }

@@ -1,17 +1,17 @@
-//! Messages of the messaging channel, their threads, and how fast and to how many people they go out.
+//! Messages of the messaging channel, their threads, their send rate and their reach.
 //!
-//! A message that is queued has a moment (`next_at`). One that is being sent has a lease instead: who sends it may
-//! store its outcome until then, and afterwards nobody sends it again.
+//! A queued message has a due time (`next_at`). One that is being sent has a lease instead: its sender may store the
+//! outcome until the end of the lease, after which it is never sent again (at most once).
 //!
 //! | file | holds |
 //! |---|---|
-//! | here | messages, added, found and changed |
+//! | here | messages: insert, lookup, update |
 //! | `threads` | all messages between a number and a person |
 //! | `read` | lists of messages |
-//! | `lines` | numbers that have something to send, and messages that wait or are being sent |
-//! | `reach` | to how many people an account writes |
-//! | `media` | files to be fetched, and objects to be dropped |
-//! | `gone` | messages that are emptied or removed |
+//! | `send_queues` | numbers with something to send, and messages that are queued or being sent |
+//! | `reach` | the number of people to whom an account has written |
+//! | `media` | files to fetch, and objects to delete |
+//! | `gone` | erasure and deletion of messages |
 
 mod gone;
 mod media;
@@ -29,7 +29,7 @@ pub use send_queues::{
     reserve_slots, save_send_queue, send_queue_for_update, take_send_queue, waiting, wake_send_queue,
 };
 pub use threads::{
-    ThreadRow, hand_over, hold_free_threads, hold_threads, save_thread, thread_by_id, thread_for_update,
+    ThreadRow, hand_over, lock_free_threads, lock_threads, save_thread, thread_by_id, thread_for_update,
     thread_of,
 };
 
@@ -59,14 +59,14 @@ row! {
         agent: Option<Id<Agent>>,
         /// The campaign that sends it.
         campaign: Option<Id<Campaign>>,
-        /// Which way it goes.
+        /// Inbound or outbound.
         direction: Direction,
         source: Source,
         /// The word of its type.
         kind: String,
         /// What it says in words.
         words: Option<String>,
-        /// What is sent, or what came.
+        /// Its content.
         content: Option<Json>,
         /// The name of its template.
         template_name: Option<String>,
@@ -118,27 +118,27 @@ row! {
         /// When it was taken or received.
         created_at: Timestamp,
         updated_at: Timestamp,
-        /// The trace of what asked for it.
+        /// The trace context of its request.
         trace: Option<TraceContext>,
     }
 }
 
 const MESSAGE: &str = MessageRow::COLUMNS;
 
-/// Under which names this transaction knows threads and messages that were read for many.
-const KNOWN_THREAD: &str = "thread ";
-const KNOWN_MESSAGE: &str = "message ";
+/// Key prefixes of cached threads and messages.
+const CACHED_THREAD: &str = "thread ";
+const CACHED_MESSAGE: &str = "message ";
 
 fn message_named(tenant: Tenant, id: Id<ChannelMessage>) -> String {
-    format!("{KNOWN_MESSAGE}{tenant} {id}")
+    format!("{CACHED_MESSAGE}{tenant} {id}")
 }
 
 fn message_at(tenant: Tenant, phone_number_id: &str, provider_id: &str) -> String {
-    format!("{KNOWN_MESSAGE}{tenant} at {phone_number_id} {provider_id}")
+    format!("{CACHED_MESSAGE}{tenant} at {phone_number_id} {provider_id}")
 }
 
-/// Adds a message; `false` when one with its provider's id is there. One that is the first with its id, as this
-/// transaction has seen, travels with others; if there is another one by then, the transaction runs again.
+/// Adds a message; `false` if there is one with its provider's id. If this transaction has prefetched that there is
+/// none, the insert is batched, and the transaction is retried if there is one by then.
 pub fn insert(tx: &mut Tx<'_>, row: &MessageRow) -> Result<bool, DbError> {
     const SQL: &str = formatcp!("{} on conflict do nothing", MessageRow::INSERT);
     let Some(provider_id) = &row.provider_id else {
@@ -146,7 +146,7 @@ pub fn insert(tx: &mut Tx<'_>, row: &MessageRow) -> Result<bool, DbError> {
         return Ok(true);
     };
     let at = message_at(row.workspace, &row.phone_number_id, provider_id);
-    if tx.shared() && matches!(tx.known::<Option<Id<ChannelMessage>>>(&at), Some(None)) {
+    if tx.shared() && matches!(tx.cached::<Option<Id<ChannelMessage>>>(&at), Some(None)) {
         let otherwise = DbError::Retry("the same message came a moment ago".into());
         tx.add_new(SQL, &row.values(), otherwise)?;
         know(tx, row);
@@ -157,14 +157,13 @@ pub fn insert(tx: &mut Tx<'_>, row: &MessageRow) -> Result<bool, DbError> {
 
 fn know(tx: &mut Tx<'_>, row: &MessageRow) {
     if let Some(provider_id) = &row.provider_id {
-        tx.hold(message_at(row.workspace, &row.phone_number_id, provider_id), Some(row.id));
+        tx.cache_row(message_at(row.workspace, &row.phone_number_id, provider_id), Some(row.id));
     }
-    tx.hold(message_named(row.workspace, row.id), Some(row.clone()));
+    tx.cache_row(message_named(row.workspace, row.id), Some(row.clone()));
 }
 
-/// Holds these messages against other writers, with one statement: [`get_for_update`] knows them until the transaction
-/// ends.
-pub fn hold_each(tx: &mut TenantTx, ids: &[Id<ChannelMessage>]) -> Result<Vec<MessageRow>, DbError> {
+/// Locks and caches these messages with one statement, for [`get_for_update`].
+pub fn lock_each(tx: &mut TenantTx, ids: &[Id<ChannelMessage>]) -> Result<Vec<MessageRow>, DbError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -178,9 +177,9 @@ pub fn hold_each(tx: &mut TenantTx, ids: &[Id<ChannelMessage>]) -> Result<Vec<Me
     Ok(rows)
 }
 
-/// Holds the messages of a number with these ids at the provider against other writers, on a shared store:
-/// [`at_provider_for_update`] knows them until the transaction ends, and which there are not.
-pub fn hold_each_at_provider(
+/// Locks and caches the messages of a number with these provider ids on PostgreSQL, and which ids have none, for
+/// [`at_provider_for_update`].
+pub fn lock_each_at_provider(
     tx: &mut TenantTx,
     phone_number_id: &str,
     provider_ids: &[String],
@@ -188,8 +187,8 @@ pub fn hold_each_at_provider(
     if provider_ids.is_empty() {
         return Ok(Vec::new());
     }
-    // With a list of ids the server may read all messages of the number instead: while many come, it takes a number for one
-    // with few. So it looks for each by itself.
+    // With a list of ids the planner may scan all messages of the number, whose count it underestimates while many
+    // arrive. So each id is looked up by itself.
     const SQL: &str = formatcp!(
         "select {MESSAGE} from channel_messages where id in (select found.id from unnest(?3::text[]) as asked (id) cross join lateral \
          (select id from channel_messages where workspace = ?1 and phone_number_id = ?2 and provider_id = asked.id offset 0) found) \
@@ -198,28 +197,28 @@ pub fn hold_each_at_provider(
     let asked = Value::Many(provider_ids.iter().cloned().map(Value::from).collect());
     let rows: Vec<MessageRow> = tx.all(SQL, &[phone_number_id.into(), asked])?;
     for provider_id in provider_ids {
-        tx.hold(message_at(tx.tenant(), phone_number_id, provider_id), None::<Id<ChannelMessage>>);
+        tx.cache_row(message_at(tx.tenant(), phone_number_id, provider_id), None::<Id<ChannelMessage>>);
     }
     rows.iter().for_each(|row| know(tx, row));
     Ok(rows)
 }
 
-/// A message that this transaction knows.
-fn known_message(tx: &TenantTx, id: Id<ChannelMessage>) -> Option<Option<MessageRow>> {
-    if tx.knows_any() { tx.known(&message_named(tx.tenant(), id)) } else { None }
+/// The cached result of reading a message.
+fn cached_message(tx: &TenantTx, id: Id<ChannelMessage>) -> Option<Option<MessageRow>> {
+    if tx.has_cached_rows() { tx.cached(&message_named(tx.tenant(), id)) } else { None }
 }
 
 pub fn get(tx: &mut TenantTx, id: Id<ChannelMessage>) -> Result<Option<MessageRow>, DbError> {
-    if let Some(known) = known_message(tx, id) {
+    if let Some(known) = cached_message(tx, id) {
         return Ok(known);
     }
     let sql = formatcp!("select {MESSAGE} from channel_messages where workspace = ?1 and id = ?2");
     tx.one(sql, params![id])
 }
 
-/// The same, held against other writers until the transaction ends.
+/// Like [`get`], locked until the transaction ends.
 pub fn get_for_update(tx: &mut TenantTx, id: Id<ChannelMessage>) -> Result<Option<MessageRow>, DbError> {
-    if let Some(known) = known_message(tx, id) {
+    if let Some(known) = cached_message(tx, id) {
         return Ok(known);
     }
     let sql = formatcp!(
@@ -228,17 +227,18 @@ pub fn get_for_update(tx: &mut TenantTx, id: Id<ChannelMessage>) -> Result<Optio
     tx.one(sql, params![id])
 }
 
-/// The message of a number with this id at the provider, held against other writers until the transaction ends.
+/// The message of a number with this provider id, locked until the transaction ends.
 pub fn at_provider_for_update(
     tx: &mut TenantTx,
     phone_number_id: &str,
     provider_id: &str,
 ) -> Result<Option<MessageRow>, DbError> {
-    if tx.knows_any() {
-        match tx.known::<Option<Id<ChannelMessage>>>(&message_at(tx.tenant(), phone_number_id, provider_id)) {
+    if tx.has_cached_rows() {
+        match tx.cached::<Option<Id<ChannelMessage>>>(&message_at(tx.tenant(), phone_number_id, provider_id))
+        {
             Some(None) => return Ok(None),
             Some(Some(id)) => {
-                if let Some(known) = known_message(tx, id) {
+                if let Some(known) = cached_message(tx, id) {
                     return Ok(known);
                 }
             }
@@ -251,7 +251,7 @@ pub fn at_provider_for_update(
     tx.one(sql, params![phone_number_id, provider_id])
 }
 
-/// The id of the message of a number with this id at the provider; nothing is held.
+/// The id of the message of a number with this provider id, without a lock.
 pub fn id_at_provider(
     tx: &mut TenantTx,
     phone_number_id: &str,
@@ -262,7 +262,7 @@ pub fn id_at_provider(
     tx.one(sql, params![phone_number_id, provider_id])
 }
 
-/// Writes what changes of a message that the caller holds.
+/// Saves a message that the caller has locked.
 pub fn save(tx: &mut Tx<'_>, row: &MessageRow) -> Result<(), DbError> {
     let (code, title, detail) = match &row.error {
         Some((code, title, detail)) => (Some(*code), Some(title.as_str()), Some(detail.as_str())),
@@ -300,7 +300,7 @@ pub fn save(tx: &mut Tx<'_>, row: &MessageRow) -> Result<(), DbError> {
     );
     let otherwise = DbError::Retry("a message went a moment ago".into());
     tx.change(sql, &values, otherwise)?;
-    if tx.knows_any() {
+    if tx.has_cached_rows() {
         know(tx, row);
     }
     Ok(())
@@ -316,7 +316,7 @@ pub fn set_chat(
     let sql = "update channel_messages set chat = ?3, agent = ?4 where workspace = ?1 and id = ?2";
     let otherwise = DbError::Retry("a message went a moment ago".into());
     tx.change(sql, params![id, chat, agent], otherwise)?;
-    if let Some(Some(row)) = known_message(tx, id) {
+    if let Some(Some(row)) = cached_message(tx, id) {
         know(tx, &MessageRow { chat: Some(chat), agent: Some(agent), ..row });
     }
     Ok(())

@@ -1,11 +1,11 @@
-//! To how many people an account writes without being asked.
+//! The number of people to whom an account writes unsolicited, which the provider limits.
 
 use domain::time::Timestamp;
 
 use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
 
-/// How many people an account has reached since `after`, after those before it were forgotten. The count is held
+/// The number of people whom an account has reached since `after`; older entries are deleted. The counter is locked
 /// until the transaction ends.
 pub fn reached(tx: &mut TenantTx, account: &str, after: Timestamp) -> Result<i64, DbError> {
     tx.later(
@@ -55,8 +55,8 @@ pub fn reach(
     Ok(())
 }
 
-/// The same for an account without a limit, whose messages need not wait for each other: nobody counts, and the
-/// people are counted again once there is a limit.
+/// Like [`reach`] for an account without a limit, whose messages need not wait for each other: nothing is counted; the
+/// people are counted once there is a limit.
 pub fn reach_uncounted(
     tx: &mut TenantTx,
     account: &str,
@@ -67,16 +67,16 @@ pub fn reach_uncounted(
     if tx.shared() {
         // One statement notes many people, none of them twice.
         let noted = format!("reached {tenant} {account} {person}");
-        if tx.known::<()>(&noted).is_some() {
+        if tx.cached::<()>(&noted).is_some() {
             return Ok(());
         }
-        tx.hold(noted, ());
+        tx.cache_row(noted, ());
         tx.add(REACH, params![account, person, now])?;
         let uncounted = format!("uncounted {tenant} {account}");
-        if tx.known::<()>(&uncounted).is_some() {
+        if tx.cached::<()>(&uncounted).is_some() {
             return Ok(());
         }
-        tx.hold(uncounted, ());
+        tx.cache_row(uncounted, ());
     } else {
         tx.later(REACH, params![account, person, now])?;
     }
@@ -84,7 +84,7 @@ pub fn reach_uncounted(
     tx.later(sql, params![account])
 }
 
-/// Across workspaces: forgets people whom accounts without a limit reached before a moment; how many.
+/// Across workspaces: deletes entries of accounts without a limit that are older than a timestamp. Returns how many.
 pub fn forget_reached(tx: &mut Tx<'_>, before: Timestamp, most: i64) -> Result<u64, DbError> {
     let sql = "delete from channel_reached where (workspace, account, person) in (
             select d.workspace, d.account, d.person from channel_connections c
@@ -96,14 +96,15 @@ pub fn forget_reached(tx: &mut Tx<'_>, before: Timestamp, most: i64) -> Result<u
     tx.exec(sql, params![before, most])
 }
 
-/// When the first of the people whom an account has reached is forgotten again.
+/// When the oldest entry of an account was made.
 pub fn first_reached(tx: &mut TenantTx, account: &str) -> Result<Option<Timestamp>, DbError> {
     let sql = "select min(at) from channel_reached where workspace = ?1 and account = ?2";
     let first: Option<Option<Timestamp>> = tx.one(sql, params![account])?;
     Ok(first.flatten())
 }
 
-/// How many people an account has reached since `after`; nothing is changed.
+/// The number of people whom an account has reached since `after`; older entries are deleted. The counter is locked
+/// until the transaction ends.
 pub fn count_reached(tx: &mut TenantTx, account: &str, after: Timestamp) -> Result<i64, DbError> {
     let sql = "select people - (select count(*) from channel_reached where workspace = ?1 and account = ?2 and at <= ?3)
         from channel_reach where workspace = ?1 and account = ?2 and people >= 0";

@@ -62,7 +62,7 @@ pub fn of_chat(
     tx.all(sql, params![chat, after, most])
 }
 
-/// Messages of some people, oldest first, after `after`, held against other writers until the transaction ends.
+/// Messages of some people, oldest first, after `after`, locked until the transaction ends.
 pub fn of_contacts(
     tx: &mut TenantTx,
     contacts: &[Id<Contact>],

@@ -45,8 +45,8 @@ pub fn send_queue_for_update(tx: &mut TenantTx, phone_number_id: &str) -> Result
     Ok(tx.one(sql, params![phone_number_id])?.unwrap_or(new))
 }
 
-/// Reserves up to `wanted` slots of a number, `gap` microseconds apart, none of them beyond `latest`: the place before
-/// the first of them, and that of the last. `None` when the number has no send queue. One statement.
+/// Reserves up to `wanted` slots of a number, `gap` microseconds apart, none of them beyond `latest`, with one
+/// statement. Returns the position before the first slot and that of the last; `None` if the number has no send queue.
 pub fn reserve_slots(
     tx: &mut TenantTx,
     phone_number_id: &str,
@@ -72,9 +72,8 @@ pub fn save_send_queue(tx: &mut Tx<'_>, row: &SendQueueRow) -> Result<(), DbErro
     tx.later(sql, params![row.workspace, &row.phone_number_id, row.used, row.next_at])
 }
 
-/// Notes that a number has a message to send at this moment. Each transaction adds one row, and does not wait for a sender
-/// that holds the send queue. The next sender that takes it deletes the rows. It is a counter of the transaction
-/// ([`Tx::count`]).
+/// Wakes the send queue of a number at a timestamp. Each transaction adds one row, and does not wait for a sender that
+/// has locked the send queue; the next sender deletes the rows. It is a counter ([`Tx::count`]).
 pub fn wake_send_queue(
     tx: &mut TenantTx,
     phone_number_id: &str,
@@ -86,7 +85,7 @@ pub fn wake_send_queue(
         on conflict (workspace, phone_number_id, message) do update set at = excluded.at
         where channel_line_wakes.at > excluded.at";
     tx.tally(
-        Counter::Line(tx.tenant().bits(), place_of(phone_number_id)),
+        Counter::SendQueue(tx.tenant().bits(), place_of(phone_number_id)),
         sql,
         &[Fold::Same, Fold::Same, Fold::First, Fold::Least],
         params![phone_number_id, message, at],
@@ -126,8 +125,8 @@ pub fn next_send_queue(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(next.flatten())
 }
 
-/// The send queue of a number that is due by `until`, locked until the transaction ends; `None` when another node holds
-/// it. What woke it until now is taken away: messages that are stored later wake it again.
+/// The send queue of a number that is due by `until`, locked until the transaction ends; `None` if another node has
+/// locked it. Its wake-ups are deleted: messages that are stored later wake it again.
 pub fn take_send_queue(
     tx: &mut TenantTx,
     phone_number_id: &str,
@@ -153,7 +152,7 @@ pub fn take_send_queue(
     Ok(Some(line).filter(|line| woken || line.next_at.is_some_and(|next| next <= until)))
 }
 
-/// Messages of a number and a rank that may go by `until`, longest waiting first, held until the transaction ends.
+/// Messages of a number and a priority that are due by `until`, longest due first, locked until the transaction ends.
 pub fn due(
     tx: &mut TenantTx,
     phone_number_id: &str,
@@ -170,7 +169,7 @@ pub fn due(
 
 /// When the next message of a number may go.
 pub fn next_of_send_queue(tx: &mut TenantTx, phone_number_id: &str) -> Result<Option<Timestamp>, DbError> {
-    // One look into the index for each rank.
+    // One index lookup for each priority.
     let sql = "select min(next_at) from channel_messages
         where workspace = ?1 and phone_number_id = ?2 and rank = ?3 and next_at is not null";
     let first: Option<Option<Timestamp>> = tx.one(sql, params![phone_number_id, 0])?;

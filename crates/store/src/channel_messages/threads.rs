@@ -5,7 +5,7 @@ use domain::ids::{ChannelThread, Contact, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
-use super::{KNOWN_MESSAGE, KNOWN_THREAD};
+use super::{CACHED_MESSAGE, CACHED_THREAD};
 use crate::db::row::row;
 use crate::db::{DbError, TenantTx, Value};
 use crate::{contacts, params};
@@ -32,22 +32,21 @@ row! {
 const THREAD: &str = ThreadRow::COLUMNS;
 
 fn thread_between(tenant: Tenant, contact: Id<Contact>, phone_number_id: &str) -> String {
-    format!("{KNOWN_THREAD}{tenant} {contact} {phone_number_id}")
+    format!("{CACHED_THREAD}{tenant} {contact} {phone_number_id}")
 }
 
 fn thread_named(tenant: Tenant, id: Id<ChannelThread>) -> String {
-    format!("{KNOWN_THREAD}{tenant} {id}")
+    format!("{CACHED_THREAD}{tenant} {id}")
 }
 
 fn know_thread(tx: &mut TenantTx, row: &ThreadRow) {
     let tenant = tx.tenant();
-    tx.hold(thread_between(tenant, row.contact, &row.phone_number_id), Some(row.clone()));
-    tx.hold(thread_named(tenant, row.id), Some(row.clone()));
+    tx.cache_row(thread_between(tenant, row.contact, &row.phone_number_id), Some(row.clone()));
+    tx.cache_row(thread_named(tenant, row.id), Some(row.clone()));
 }
 
-/// Holds the threads of these people and a number against other writers, with one statement, on a shared store: who asks
-/// for the thread of one of them knows it until the transaction ends, and that there is none.
-pub fn hold_threads(
+/// Locks and caches the threads between these people and a number with one statement, on PostgreSQL, and who has none.
+pub fn lock_threads(
     tx: &mut TenantTx,
     contacts: &[Id<Contact>],
     phone_number_id: &str,
@@ -64,15 +63,15 @@ pub fn hold_threads(
     let asked = Value::Many(contacts.iter().map(|id| (*id).into()).collect());
     let rows: Vec<ThreadRow> = tx.all(SQL, &[phone_number_id.into(), asked])?;
     for contact in contacts {
-        tx.hold(thread_between(tx.tenant(), *contact, phone_number_id), None::<ThreadRow>);
+        tx.cache_row(thread_between(tx.tenant(), *contact, phone_number_id), None::<ThreadRow>);
     }
     rows.iter().for_each(|row| know_thread(tx, row));
     Ok(())
 }
 
-/// Holds those of these threads that nobody else holds, with one statement, and says which. [`thread_by_id`] knows them
-/// until the transaction ends.
-pub fn hold_free_threads(
+/// Locks and caches those of these threads that no other transaction has locked, with one statement, for
+/// [`thread_by_id`]. Returns which.
+pub fn lock_free_threads(
     tx: &mut TenantTx,
     ids: &[Id<ChannelThread>],
 ) -> Result<Vec<Id<ChannelThread>>, DbError> {
@@ -89,16 +88,15 @@ pub fn hold_free_threads(
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
-/// The thread of a person and a number, held against other writers until the transaction ends; made if there is
-/// none.
+/// The thread of a person and a number, locked until the transaction ends; created if there is none.
 pub fn thread_for_update(tx: &mut TenantTx, new: &ThreadRow) -> Result<ThreadRow, DbError> {
-    if tx.shared() && tx.knows_any() {
+    if tx.shared() && tx.has_cached_rows() {
         let known: Option<Option<ThreadRow>> =
-            tx.known(&thread_between(tx.tenant(), new.contact, &new.phone_number_id));
+            tx.cached(&thread_between(tx.tenant(), new.contact, &new.phone_number_id));
         match known {
             Some(Some(row)) => return Ok(row),
             None if !contacts::is_fresh(tx, new.contact) => {}
-            // There is none: one that somebody else makes meanwhile lets the transaction run again.
+            // There is none: if a concurrent transaction creates it, this one is retried.
             Some(None) | None => {
                 const NEW: &str = formatcp!(
                     "{} on conflict (workspace, contact, phone_number_id) do nothing",
@@ -127,8 +125,8 @@ pub fn thread_of(
     contact: Id<Contact>,
     phone_number_id: &str,
 ) -> Result<Option<ThreadRow>, DbError> {
-    if tx.knows_any()
-        && let Some(known) = tx.known(&thread_between(tx.tenant(), contact, phone_number_id))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached(&thread_between(tx.tenant(), contact, phone_number_id))
     {
         return Ok(known);
     }
@@ -138,10 +136,10 @@ pub fn thread_of(
     tx.one(sql, params![contact, phone_number_id])
 }
 
-/// A thread by its id, held against other writers until the transaction ends.
+/// A thread by its id, locked until the transaction ends.
 pub fn thread_by_id(tx: &mut TenantTx, id: Id<ChannelThread>) -> Result<Option<ThreadRow>, DbError> {
-    if tx.knows_any()
-        && let Some(known) = tx.known(&thread_named(tx.tenant(), id))
+    if tx.has_cached_rows()
+        && let Some(known) = tx.cached(&thread_named(tx.tenant(), id))
     {
         return Ok(known);
     }
@@ -155,7 +153,7 @@ pub fn save_thread(tx: &mut TenantTx, row: &ThreadRow) -> Result<(), DbError> {
     let sql = "update channel_threads set received_at = ?3, last_at = ?4, used = ?5 where workspace = ?1 and id = ?2";
     let otherwise = DbError::Retry("a thread went a moment ago".into());
     tx.change(sql, params![row.id, row.received_at, row.last_at, row.used], otherwise)?;
-    if tx.knows_any() {
+    if tx.has_cached_rows() {
         know_thread(tx, row);
     }
     Ok(())
@@ -163,8 +161,8 @@ pub fn save_thread(tx: &mut TenantTx, row: &ThreadRow) -> Result<(), DbError> {
 
 /// Gives what a person wrote and was sent under one contact to another: the same person has shown the number.
 pub fn hand_over(tx: &mut TenantTx, from: Id<Contact>, to: Id<Contact>) -> Result<(), DbError> {
-    tx.forget_all(KNOWN_THREAD);
-    tx.forget_all(KNOWN_MESSAGE);
+    tx.uncache_all(CACHED_THREAD);
+    tx.uncache_all(CACHED_MESSAGE);
     let threads: Vec<ThreadRow> = tx.all(
         formatcp!(
             "select {THREAD} from channel_threads where workspace = ?1 and contact = ?2 /*pg for update*/"

@@ -1,22 +1,22 @@
-//! Copies of the embedded store as files: what is in them, without opening them as a store.
+//! Inspects backup files of SQLite without opening them as a store.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, params};
 
-use super::DbError;
-use super::sqlite::classify;
+use super::error::DbError;
+use super::sqlite::statement::classify;
 use crate::kept_objects::{KeptNoun, KeptObject};
 
 fn open(file: &Path) -> Result<Connection, DbError> {
     Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(classify)
 }
 
-/// How many rows each table of a copy has, by name. The copy is read whole and must be sound.
+/// Counts the rows of each table of a backup, which is checked for corruption.
 ///
 /// # Errors
-/// When it is no database, or damaged.
+/// If it is no database, or corrupt.
 pub fn tables_of_copy(file: &Path) -> Result<BTreeMap<String, i64>, DbError> {
     let copy = open(file)?;
     let verdict: String = copy.query_row("pragma quick_check(1)", [], |row| row.get(0)).map_err(classify)?;
@@ -37,10 +37,10 @@ pub fn tables_of_copy(file: &Path) -> Result<BTreeMap<String, i64>, DbError> {
     Ok(tables)
 }
 
-/// Tells of every object that a copy says is kept.
+/// Calls `each` with every object in the bucket that a backup references.
 ///
 /// # Errors
-/// When it is no store, or damaged.
+/// If it is no store, or corrupt.
 pub fn objects_of_copy(file: &Path, mut each: impl FnMut(KeptObject)) -> Result<(), DbError> {
     let copy = open(file)?;
     for noun in KeptNoun::ALL {

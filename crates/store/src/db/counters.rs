@@ -1,55 +1,54 @@
-//! Counters that are changed with the commit: in which order they are taken, and how changes of one are folded.
+//! Contended counters, which are updated with the commit: their lock order, and how changes of one are merged.
 
-use super::Value;
+use super::value::Value;
 
-/// A counter that transactions of one workspace change side by side: its place in the order in which all of them
-/// take such rows ([`Tx::count`]).
+/// A counter row that concurrent transactions of one workspace update ([`Tx::count`](super::Tx::count)). Its order is the
+/// lock order of all transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Counter {
-    /// The wallet of a workspace. Others hold it before they change counters, so it comes first.
+    /// The wallet of a workspace. Other transactions lock it before they update counters, so it comes first.
     Wallet(u128),
     /// The queue of a workspace's nudges of one mode, live or test.
-    Queue(u128, bool),
+    NudgeQueue(u128, bool),
     /// The cards in a column of a board: the id of the column.
     Column(u128),
-    /// The changes of an hour of calls: the workspace, the hour, and the row of the hour.
+    /// The call metrics of an hour: the workspace, the hour, and the row of the hour.
     Hour(u128, i64, i64),
-    /// A figure of a campaign.
-    Campaign(Figure),
-    /// When a business number of a workspace has something to send. Numbers with the same place follow each other as
-    /// they come.
-    Line(u128, u64),
+    /// A counter of a campaign.
+    Campaign(CampaignCounter),
+    /// The send queue of a business number of a workspace. Numbers of the same order value keep the order of the calls.
+    SendQueue(u128, u64),
 }
 
-/// Figures of campaigns, each with the id of its campaign, in the order in which transactions change them: those of one kind
-/// follow each other, so that they can be changed together.
+/// The counters of a campaign, each with the campaign's id, in lock order: those of one kind are adjacent, so that they
+/// can be batched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Figure {
-    /// How many rows of a list are held for a reason: the list, and the reason.
+pub enum CampaignCounter {
+    /// Rows of a list that are held for a reason: the list, and the reason.
     Held(u128, i64, &'static str),
     Progress(u128),
-    /// How many rows of a block of a list are in a state: the list, the state, and the block.
+    /// Rows of a block of a list that are in a state: the list, the state, and the block.
     Block(u128, i64, &'static str, i64),
 }
 
-/// What becomes of a value of a counter's statement when a transaction changes the counter several times
-/// ([`Tx::tally`]): the changes become one statement.
+/// How the values of a parameter are merged when a transaction updates a counter several times
+/// ([`Tx::tally`](super::Tx::tally)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fold {
-    /// It names the counter, or is the same for all. Changes with another value stay apart.
+    /// The values must be equal; changes with different ones are not merged.
     Same,
-    /// The values are added up.
+    /// The sum.
     Sum,
-    /// The smallest counts, if there is any.
+    /// The minimum, if there is a value.
     Least,
-    /// The largest counts, if there is any.
+    /// The maximum, if there is a value.
     Most,
-    /// That of the first change counts.
+    /// The value of the first change.
     First,
 }
 
 impl Fold {
-    /// Folds a second value into the first. Returns whether that can be done.
+    /// Merges a second value into the first. Returns whether that is possible.
     fn fold(self, first: &mut Value<'_>, second: &Value<'_>) -> bool {
         match (self, &mut *first, second) {
             (Self::Same, first, second) => *first == *second,
@@ -78,7 +77,7 @@ impl Fold {
         }
     }
 
-    /// Folds all values of a second change into those of the first, or none. Returns whether that can be done.
+    /// Merges all values of a second change into those of the first, or none. Returns whether that is possible.
     pub(super) fn fold_all(folds: &[Self], first: &mut [Value<'static>], second: &[Value<'_>]) -> bool {
         if folds.len() != second.len() || first.len() != second.len() {
             return false;

@@ -1,9 +1,9 @@
-//! One SQL text for both engines, written for SQLite with `?1` placeholders. What only PostgreSQL needs is in
-//! a comment `/*pg …*/`, which is opened for it. What only SQLite needs is between `/*sqlite*/` and `/*end*/`,
-//! which is left out for PostgreSQL.
+//! One SQL text for both engines, written for SQLite with `?1` placeholders. PostgreSQL's additions are in comments
+//! `/*pg …*/`, which are uncommented for it; SQLite's are between `/*sqlite*/` and `/*end*/`, which are removed for
+//! PostgreSQL.
 
-/// The statement as PostgreSQL reads it: `?1` becomes `$1` outside string literals, `/*pg …*/` is opened,
-/// `/*sqlite*/…/*end*/` left out.
+/// Translates a statement for PostgreSQL: `?1` becomes `$1` outside of string literals, `/*pg …*/` is uncommented,
+/// `/*sqlite*/…/*end*/` removed.
 pub fn for_postgres(sql: &str) -> String {
     let mut out = String::with_capacity(sql.len() + 16);
     let bytes = sql.as_bytes();

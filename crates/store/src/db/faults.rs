@@ -1,83 +1,63 @@
-//! A store that fails on purpose, for tests only: the simulation (`docs/simulation.md`) lets transactions
-//! fail, and the test of the tenant filters (`tests/it/tenants/`) changes statements.
+//! Fault injection, for tests only: the simulation (`docs/simulation.md`) makes transactions fail, and the test of the
+//! tenant filters (`tests/it/tenants/`) changes statements.
 
 use std::borrow::Cow;
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
-use std::sync::Arc;
 
-use super::DbError;
-use super::work::Work;
+use super::error::DbError;
 
-/// The line of the service that asked for a transaction.
-pub type Place = &'static Location<'static>;
+/// The line of the service that started a transaction.
+pub type CallSite = &'static Location<'static>;
 
-/// An answer that may take time. One that never comes simulates a process that ended here.
+/// A future result. One that stays pending simulates a process that died here.
 pub type Pause<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What happens to one transaction.
+/// The injected outcome of one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fate {
-    /// Nothing is done to it.
+    /// No fault.
     Untouched,
-    /// It runs and is rolled back in the end; its caller gets this error.
+    /// It runs and is rolled back; its caller gets this error.
     Refused(DbError),
     /// It is committed, but its caller gets [`DbError::Uncertain`].
     Unheard,
 }
 
-/// Decides what goes wrong. By default nothing does.
+/// Decides which faults to inject; none by default.
 pub trait Faults: Send + Sync {
-    /// Asked before each transaction, on its caller's task.
-    fn before(&self, _: Place) -> Pause<'_, Fate> {
+    /// Called before each transaction, on its caller's task.
+    fn before(&self, _: CallSite) -> Pause<'_, Fate> {
         Box::pin(std::future::ready(Fate::Untouched))
     }
 
-    /// Told after each transaction, before its caller gets the answer; `stored` says whether it was committed.
-    fn after(&self, _: Place, _stored: bool) -> Pause<'_, ()> {
+    /// Called after each transaction, before its caller gets the result; `stored`: it was committed.
+    fn after(&self, _: CallSite, _stored: bool) -> Pause<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 
-    /// Asked before each read; an error is its answer.
-    fn read(&self, _: Place) -> Option<DbError> {
+    /// Called before each read, which fails with the returned error.
+    fn read(&self, _: CallSite) -> Option<DbError> {
         None
     }
 
-    /// Whether a transaction of the embedded store is over before any other task of its thread goes on, and long
-    /// reads run where they are asked for: one order of things, so that a run can be repeated.
+    /// Whether SQLite runs transactions and long reads on the calling thread, in one deterministic order, so that a run
+    /// can be repeated.
     fn in_order(&self) -> bool {
         false
     }
 
-    /// Asked before each statement; what it returns runs instead.
+    /// Called before each statement; the returned one runs instead.
     fn statement<'a>(&self, sql: &'a str) -> Cow<'a, str> {
         sql.into()
     }
 }
 
-/// The statement that runs instead of this one.
+/// The statement to run in place of this one.
 pub(super) fn statement<'a>(faults: Option<&dyn Faults>, sql: &'a str) -> Cow<'a, str> {
     match faults {
         Some(faults) => faults.statement(sql),
         None => sql.into(),
     }
-}
-
-/// The closure with faulty statements. When `fate` refuses it, it ends with that error, and what it wrote is
-/// rolled back.
-pub(super) fn under(faults: Arc<dyn Faults>, fate: Fate, mut work: Work) -> Work {
-    Box::new(move |tx| {
-        tx.faults = Some(faults.clone());
-        work(tx)?;
-        match &fate {
-            Fate::Refused(why) => Err(why.clone().into()),
-            Fate::Untouched => Ok(()),
-            Fate::Unheard => {
-                let told = std::mem::take(&mut tx.uncertain);
-                tx.after.extend(told);
-                Ok(())
-            }
-        }
-    })
 }

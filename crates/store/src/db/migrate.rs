@@ -1,24 +1,30 @@
-//! The schema and its versions.
+//! Schema migrations.
 
+use std::panic::Location;
+
+use super::error::DbError;
 use super::online::{self, Part, Step};
-use super::{DbError, Tx, Value};
+use super::store::Store;
+use super::tx::Tx;
+use super::value::Value;
+use super::work::{self, Kind};
 use crate::params;
 
-/// One step of the schema; steps are never changed once released, only added.
+/// One migration. Released migrations are never changed.
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
-    /// Its number, counted from 1.
+    /// Its number, from 1.
     pub version: i64,
-    /// Its name: the subject, in a word.
+    /// Its name: the subject in a word.
     pub name: &'static str,
     sql: &'static str,
-    /// What comes before it on PostgreSQL, each in a transaction of its own. These may run again after a stop.
+    /// Steps before it on PostgreSQL, each in a transaction of its own, which may run again after a crash.
     steps: &'static [Step],
-    /// Whether on PostgreSQL each of its statements is a transaction of its own ([`online::Part`]).
+    /// Whether it is an online migration: on PostgreSQL each statement is a transaction of its own ([`online::Part`]).
     online: bool,
 }
 
-/// Called before each step with its number, how many there are, and what it is.
+/// Called before each migration with its number, the total, and the migration.
 pub type Progress = fn(usize, usize, &Migration);
 
 macro_rules! migrations {
@@ -76,7 +82,7 @@ migrations! {
     34 "dialled_at",
     35 "given_back",
     36 "trunk_shares",
-    37 "weeks" after online::WEEKS,
+    37 "weeks" after online::PARTITION_TABLES,
     38 "traces" => online,
     39 "recording_uploads" => online,
     40 "nudges_that_wait" => online,
@@ -98,7 +104,7 @@ migrations! {
     56 "languages" => online,
 }
 
-/// Number of the newest step this program knows.
+/// The number of the newest migration of this program.
 pub(super) fn newest() -> i64 {
     MIGRATIONS.last().map_or(0, |last| last.version)
 }
@@ -109,7 +115,7 @@ pub(super) fn version(tx: &mut Tx<'_>) -> Result<i64, DbError> {
     Ok(newest.flatten().unwrap_or(0))
 }
 
-/// Whether any step was ever made.
+/// Whether any migration was ever applied.
 pub(super) fn is_begun(tx: &mut Tx<'_>) -> Result<bool, DbError> {
     if tx.shared() {
         return tx.exists("select 1 from pg_class where oid = to_regclass('schema_version')", &[]);
@@ -117,7 +123,7 @@ pub(super) fn is_begun(tx: &mut Tx<'_>) -> Result<bool, DbError> {
     tx.exists("select 1 from sqlite_master where name = 'schema_version'", &[])
 }
 
-/// The steps that the database lacks. Also makes the version table.
+/// The pending migrations. Creates the version table if it is missing.
 pub(super) fn pending(tx: &mut Tx<'_>) -> Result<Vec<Migration>, DbError> {
     lock(tx)?;
     tx.exec(
@@ -134,27 +140,27 @@ pub(super) fn pending(tx: &mut Tx<'_>) -> Result<Vec<Migration>, DbError> {
     Ok(MIGRATIONS.iter().filter(|migration| migration.version > version).copied().collect())
 }
 
-/// The transactions that come before a step on a store that nodes share.
+/// The steps before a migration on PostgreSQL.
 pub(super) fn steps(migration: Migration) -> &'static [Step] {
     migration.steps
 }
 
-/// Takes one of these, unless another node has made the whole step.
+/// Runs one of these steps, unless another node has applied the whole migration.
 pub(super) fn take(tx: &mut Tx<'_>, migration: Migration, step: Step) -> Result<(), DbError> {
     lock(tx)?;
     if version(tx)? >= migration.version { Ok(()) } else { step(tx) }
 }
 
-/// The statements of a step that is made while others work, each to be run by itself and perhaps again; none otherwise.
+/// The statements of an online migration, each of which runs by itself and perhaps again; empty for any other.
 ///
 /// # Errors
-/// A statement that may not run again.
+/// A statement that is not idempotent.
 pub(super) fn parts(migration: Migration) -> Result<Vec<Part>, DbError> {
     let all = statements(migration.sql).filter(|_| migration.online);
     all.map(|statement| Part::of(&for_postgres(statement))).collect()
 }
 
-/// Runs one of these in a transaction, unless another node has made the whole step.
+/// Runs one of these in a transaction, unless another node has applied the whole migration.
 pub(super) fn take_part(tx: &mut Tx<'_>, migration: Migration, sql: &str) -> Result<(), DbError> {
     lock(tx)?;
     if version(tx)? >= migration.version {
@@ -164,12 +170,12 @@ pub(super) fn take_part(tx: &mut Tx<'_>, migration: Migration, sql: &str) -> Res
     tx.exec(sql, &[]).map(|_| ())
 }
 
-/// Bytewise order, as in SQLite, whatever the database's locale: ids and cursors rely on it.
+/// Bytewise collation, as in SQLite, whatever the locale of the database: ids and cursors depend on it.
 fn for_postgres(statement: &str) -> String {
     statement.replace(" text", " text collate \"C\"")
 }
 
-/// Applies one step, unless another node has done so. Its parts, if it has any, are there.
+/// Applies one migration, unless another node has done so. The statements of an online one have run before.
 pub(super) fn apply(tx: &mut Tx<'_>, migration: Migration) -> Result<(), DbError> {
     lock(tx)?;
     if version(tx)? >= migration.version {
@@ -192,7 +198,7 @@ pub(super) fn apply(tx: &mut Tx<'_>, migration: Migration) -> Result<(), DbError
     Ok(())
 }
 
-/// On PostgreSQL only one node migrates at a time; SQLite has one writer anyway.
+/// On PostgreSQL only one node migrates at a time; SQLite has one writer.
 fn lock(tx: &mut Tx<'_>) -> Result<(), DbError> {
     if tx.shared() {
         let sql = "select 1 from (select pg_advisory_xact_lock(?1)) as locked";
@@ -201,11 +207,99 @@ fn lock(tx: &mut Tx<'_>) -> Result<(), DbError> {
     Ok(())
 }
 
-/// The statements of a step: they end with `;` at the end of a line; lines that start with `--` are comments.
+/// The statements of a migration: each ends with `;` at the end of a line; lines that start with `--` are comments.
 fn statements(sql: &str) -> impl Iterator<Item = &str> {
     sql.split(";\n").map(str::trim).filter(|statement| {
         statement.lines().any(|line| !line.trim().is_empty() && !line.trim().starts_with("--"))
     })
+}
+
+impl Store {
+    /// Applies all pending migrations. Refuses a schema that is newer than the binary.
+    pub async fn migrate(&self, progress: Progress) -> Result<Vec<Migration>, DbError> {
+        let pending = self.tx_long(pending).await?;
+        for (step, migration) in pending.iter().enumerate() {
+            progress(step + 1, pending.len(), migration);
+            let migration = *migration;
+            if self.shared() {
+                for step in steps(migration) {
+                    let take = || self.tx_long(move |tx| take(tx, migration, *step));
+                    retried(migration, take).await?;
+                }
+                for part in parts(migration)? {
+                    retried(migration, || self.take_part(migration, part.clone())).await?;
+                }
+            }
+            retried(migration, || self.tx_long(move |tx| apply(tx, migration))).await?;
+        }
+        Ok(pending)
+    }
+
+    /// Runs one statement of an online migration.
+    async fn take_part(&self, migration: Migration, part: Part) -> Result<(), DbError> {
+        let (sql, before) = match part {
+            Part::Usual(sql) => {
+                return self.tx_long(move |tx| take_part(tx, migration, &sql)).await;
+            }
+            Part::Concurrent { sql, before } => (sql, before),
+        };
+        if self.read(version).await? >= migration.version {
+            return Ok(());
+        }
+        let alone = async |sql: String| {
+            let (work, slot) = work::erase(move |tx| tx.exec(&sql, &[]).map(|_| ()));
+            slot.answer(self.write(work, Kind::LongSingle, Location::caller()).await)
+        };
+        if let Some(index) = before {
+            let name = index.clone();
+            if self.read(move |tx| online::is_broken(tx, &name)).await? {
+                alone(online::drop_index(&index)).await?;
+            }
+        }
+        alone(sql).await
+    }
+
+    /// Checks that the store answers and has the schema that this binary needs, or a newer one: migrations keep what the
+    /// previous version needs, so that its nodes go on during a rolling upgrade.
+    ///
+    /// # Errors
+    /// Those of the store; `Unavailable` if migrations are pending.
+    pub async fn ready(&self) -> Result<(), DbError> {
+        let version = self.read(version).await?;
+        let newest = newest();
+        if version < newest {
+            return Err(DbError::Unavailable(format!(
+                "schema version {version}, this program needs {newest}: run `dastak migrate`"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether any migration was ever applied here.
+    pub async fn has_schema(&self) -> Result<bool, DbError> {
+        self.read(is_begun).await
+    }
+}
+
+/// Retries a part of a migration that needs an exclusive lock, which a long transaction (a dump, for example) may block:
+/// for about two minutes, with pauses in which other transactions proceed. A part may run again after success.
+async fn retried<F>(migration: Migration, mut part: impl FnMut() -> F) -> Result<(), DbError>
+where
+    F: Future<Output = Result<(), DbError>>,
+{
+    const TRIES: u32 = 30;
+    for left in (0..TRIES).rev() {
+        match part().await {
+            Err(DbError::Unavailable(why) | DbError::Uncertain(why)) if left > 0 => {
+                tracing::warn!(%why, step = migration.name, "a step of a migration is retried");
+            }
+            outcome => return outcome,
+        }
+        // Migrations run before the clock is set up.
+        #[allow(clippy::disallowed_methods, reason = "the wait is for a real server")]
+        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -213,7 +307,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::db::{Settings, Store};
+    use crate::db::Settings;
 
     #[test]
     fn every_statement_of_a_step_that_is_made_online_may_run_again() {

@@ -1,56 +1,55 @@
-//! Changes of the schema of PostgreSQL while everybody goes on reading and writing.
+//! Online migrations of PostgreSQL: schema changes while all nodes go on reading and writing.
 //!
-//! The statements of a step (`online` in `migrate.rs`) are transactions of their own, so that none holds one table while it
-//! waits for another, and may run again. A statement that has to wait for a lock gives up after a moment and is tried again,
-//! because everybody who wants the table meanwhile waits behind it.
+//! The statements of a migration (`online` in `migrate.rs`) are transactions of their own, so that none locks one table
+//! while it waits for another, and are idempotent. A statement that waits for a lock fails after a moment and is retried,
+//! because all other transactions on the table queue behind it.
 //!
-//! Two tables become ones that are kept in weeks (`crate::weeks`). The table itself becomes the part for everything up to a
-//! moment some days ahead; nothing is copied.
-//!
-//! Attaching a table looks through all of it under an exclusive lock, unless a constraint proves where its rows lie. So
-//! that is made first, unproved, in a moment, and proved under a lock that disturbs nobody. Each step is a transaction of its own and may be
-//! repeated: a node that stops between two of them leaves a table that works.
+//! Two tables become partitioned by week (`crate::partitions`). The old table becomes the partition of everything up to
+//! about a week ahead; nothing is copied. Attaching a table scans it under an exclusive lock, unless a check constraint
+//! proves the range of its rows. So the constraint is added first, not valid, and then validated under a weak lock. Each
+//! step is an idempotent transaction of its own: a node that dies between two of them leaves a working table.
 
-use super::{DbError, Tx};
+use super::error::DbError;
+use super::tx::Tx;
 use crate::params;
-use crate::weeks::{AHEAD, WEEK, Weekly, attach, week_of};
+use crate::partitions::{AHEAD, PartitionedTable, WEEK, attach, week_of};
 use domain::time::Timestamp;
 
 /// A step: a transaction of its own.
 pub(super) type Step = fn(&mut Tx<'_>) -> Result<(), DbError>;
 
-/// The steps for both tables.
-pub(super) const WEEKS: &[Step] = &[
-    |tx| promise(tx, Weekly::Deliveries),
-    |tx| prove(tx, Weekly::Deliveries),
-    |tx| swap(tx, Weekly::Deliveries),
-    |tx| promise(tx, Weekly::Events),
-    |tx| prove(tx, Weekly::Events),
-    |tx| swap(tx, Weekly::Events),
+/// The steps that partition both tables.
+pub(super) const PARTITION_TABLES: &[Step] = &[
+    |tx| add_constraint(tx, PartitionedTable::Deliveries),
+    |tx| validate_constraint(tx, PartitionedTable::Deliveries),
+    |tx| swap(tx, PartitionedTable::Deliveries),
+    |tx| add_constraint(tx, PartitionedTable::Events),
+    |tx| validate_constraint(tx, PartitionedTable::Events),
+    |tx| swap(tx, PartitionedTable::Events),
 ];
 
-/// Longest wait for an exclusive lock, while others wait behind it. It is longer than the second after which the server
-/// lets go of what it cleans up by itself.
+/// Timeout of an exclusive lock, behind which other transactions queue. It is longer than the second after which
+/// autovacuum yields its lock.
 pub(super) const LOCK: &str = "set local lock_timeout = '1500ms'";
 
-/// A statement that may run again.
+/// An idempotent statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
-    /// It needs a lock for a moment.
+    /// It needs an exclusive lock for a moment.
     Usual(String),
-    /// It lets others work on the table meanwhile, and must not be in a transaction with anything else.
+    /// It blocks no other transaction, and must run outside of one.
     Concurrent {
         sql: String,
-        /// What comes before it: an index that was left half made would count as made.
+        /// An index to drop first if an earlier run left it invalid.
         before: Option<String>,
     },
 }
 
 impl Part {
-    /// A statement of a step as one that may run again.
+    /// Makes a statement of a migration idempotent.
     ///
     /// # Errors
-    /// Of this kind of statement it is not known how.
+    /// This kind of statement is not supported.
     pub(super) fn of(statement: &str) -> Result<Self, DbError> {
         let sql = statement.lines().filter(|line| !line.trim_start().starts_with("--"));
         let sql = sql.collect::<Vec<_>>().join("\n");
@@ -72,31 +71,31 @@ impl Part {
                 return Ok(Self::Concurrent { sql, before: Some(name.to_owned()) });
             }
         }
-        Err(DbError::Internal(format!("it is not known how to repeat «{sql}» while others work")))
+        Err(DbError::Internal(format!("an online migration does not support «{sql}»")))
     }
 }
 
-/// Removes an index while others work on its table.
+/// Drops an index without blocking other transactions.
 pub(super) fn drop_index(name: &str) -> String {
     format!("drop index concurrently if exists {name}")
 }
 
-/// Whether an index was left half made.
+/// Whether an index is invalid, since its creation was interrupted.
 pub(super) fn is_broken(tx: &mut Tx<'_>, index: &str) -> Result<bool, DbError> {
     tx.exists("select 1 from pg_index where indexrelid = to_regclass(?1) and not indisvalid", params![index])
 }
 
-/// The indexes of a table. Those that it has are the same, and become parts of these.
-fn indexes(table: Weekly) -> &'static [&'static str] {
+/// The indexes of a partitioned table. The old table has the same, which become their partitions.
+fn indexes(table: PartitionedTable) -> &'static [&'static str] {
     match table {
-        Weekly::Deliveries => &[
+        PartitionedTable::Deliveries => &[
             "alter table deliveries add primary key (endpoint, id)",
             "create index deliveries_due on deliveries (due_at) where due_at is not null",
             "create index deliveries_waiting on deliveries (endpoint, id) where due_at is null and status = 'pending'",
             "create index deliveries_failed on deliveries (endpoint, id) where status = 'failed'",
             "create index deliveries_of_test on deliveries (workspace, endpoint, id) where mode = 'test'",
         ],
-        Weekly::Events => &[
+        PartitionedTable::Events => &[
             "alter table events add primary key (workspace, id)",
             "create index events_of_contact on events (workspace, contact, id) where contact is not null",
             "create index events_of_test on events (workspace, id) where mode = 'test'",
@@ -109,8 +108,8 @@ fn is_done(tx: &mut Tx<'_>, table: &str) -> Result<bool, DbError> {
     tx.exists("select 1 from pg_class where oid = to_regclass(?1) and relkind = 'p'", params![table])
 }
 
-/// The table promises to hold nothing from a moment on that is a week ahead at least.
-fn promise(tx: &mut Tx<'_>, table: Weekly) -> Result<(), DbError> {
+/// Adds the check constraint, not valid: no rows from a moment on that is at least a week ahead.
+fn add_constraint(tx: &mut Tx<'_>, table: PartitionedTable) -> Result<(), DbError> {
     let name = table.table();
     if is_done(tx, name)? {
         return Ok(());
@@ -120,7 +119,7 @@ fn promise(tx: &mut Tx<'_>, table: Weekly) -> Result<(), DbError> {
     let newest = newest.and_then(|id| table.moment(&id)).map_or(now, |newest| newest.max(now));
     let end = table.bound(week_of(newest.plus(WEEK)).plus(WEEK));
     tx.exec(LOCK, &[])?;
-    // One that was left is of the past.
+    // A constraint of an interrupted run may end in the past.
     tx.exec(&format!("alter table {name} drop constraint if exists {name}_end"), &[])?;
     tx.exec(&format!("alter table {name} add constraint {name}_end check (id < '{end}') not valid"), &[])?;
     Ok(())
@@ -131,8 +130,8 @@ fn now(tx: &mut Tx<'_>) -> Result<Timestamp, DbError> {
     now.map(Timestamp).ok_or_else(|| DbError::Internal("the server does not know the time".into()))
 }
 
-/// The promise is held against all rows, while others write.
-fn prove(tx: &mut Tx<'_>, table: Weekly) -> Result<(), DbError> {
+/// Validates the constraint against all rows while others write.
+fn validate_constraint(tx: &mut Tx<'_>, table: PartitionedTable) -> Result<(), DbError> {
     let name = table.table();
     if !is_done(tx, name)? {
         tx.exec(&format!("alter table {name} validate constraint {name}_end"), &[])?;
@@ -140,21 +139,22 @@ fn prove(tx: &mut Tx<'_>, table: Weekly) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Puts a table of weeks in the place of the table, with that as its first part.
-fn swap(tx: &mut Tx<'_>, table: Weekly) -> Result<(), DbError> {
+/// Replaces the table by a partitioned one, with the old table as its first partition.
+fn swap(tx: &mut Tx<'_>, table: PartitionedTable) -> Result<(), DbError> {
     let name = table.table();
     if is_done(tx, name)? {
         return Ok(());
     }
     tx.exec(LOCK, &[])?;
     tx.exec(&format!("lock table {name} in access exclusive mode"), &[])?;
-    let promise: Option<String> = tx.one(
+    let constraint: Option<String> = tx.one(
         "select pg_get_constraintdef(oid) from pg_constraint where conrelid = to_regclass(?1) and conname = ?1 || '_end' and convalidated",
         params![name],
     )?;
-    let end = promise.as_deref().and_then(|text| text.split('\'').nth(1)).map(str::to_owned);
-    let end =
-        end.ok_or_else(|| DbError::Unavailable(format!("{name} promises nothing; it is tried again")))?;
+    let end = constraint.as_deref().and_then(|text| text.split('\'').nth(1)).map(str::to_owned);
+    let end = end.ok_or_else(|| {
+        DbError::Unavailable(format!("{name} lacks its validated check constraint; the step is retried"))
+    })?;
     let empty = !tx.exists(&format!("select 1 from {name} limit 1"), &[])?;
     let known: Vec<String> = tx.all(
         "select cast(indexrelid::regclass as text) from pg_index where indrelid = to_regclass(?1)",

@@ -1,14 +1,14 @@
-//! Rows, the same for both engines. A type of row is declared once, with `row!`; every list of columns, every
-//! reader and every insert follows from that declaration.
+//! Rows of both engines. A type of row is declared once, with `row!`, which generates its column list, its reader and its
+//! insert.
 
-use super::DbError;
+use super::error::DbError;
 use super::value::{Column, Field};
 
-/// One row of an answer, read from left to right.
+/// One row of a result, read from left to right.
 pub struct Row<'a> {
     source: Source<'a>,
     next: usize,
-    /// Columns at the end that are for the engine.
+    /// Trailing columns for the engine only.
     hidden: usize,
 }
 
@@ -17,12 +17,12 @@ enum Source<'a> {
     Postgres(&'a tokio_postgres::Row),
 }
 
-/// What is read of a row: a column, a declared row, or several of these next to each other.
+/// A type that is read from a row: a column, a declared row, or a tuple of these.
 pub trait FromRow: Sized {
-    /// Reads the columns that come next.
+    /// Reads the next columns.
     ///
     /// # Errors
-    /// [`DbError::Internal`] when a column does not hold what it should.
+    /// [`DbError::Internal`] for a value of the wrong type or form.
     fn from_row(row: &mut Row<'_>) -> Result<Self, DbError>;
 }
 
@@ -35,15 +35,15 @@ impl<'a> Row<'a> {
         Self { source: Source::Postgres(row), next: 0, hidden: 0 }
     }
 
-    /// A row whose last column is for the engine.
+    /// A row whose last column is for the engine only.
     pub(super) fn numbered(row: &'a tokio_postgres::Row) -> Self {
         Self { source: Source::Postgres(row), next: 0, hidden: 1 }
     }
 
-    /// Reads what comes next.
+    /// Reads the next columns.
     ///
     /// # Errors
-    /// [`DbError::Internal`] when a column does not hold what it should.
+    /// [`DbError::Internal`] for a value of the wrong type or form.
     pub fn read<T: FromRow>(&mut self) -> Result<T, DbError> {
         T::from_row(self)
     }
@@ -115,12 +115,12 @@ macro_rules! tuples {
 
 tuples! { (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) (A, B, C, D, E, F) }
 
-/// Every placeholder that a statement of fixed length may need.
+/// The placeholders of the longest statement of fixed length.
 const PLACES: &str = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, \
      ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, \
      ?47, ?48, ";
 
-/// `?4, ?5, ?6`: so many placeholders from this one on.
+/// `count` placeholders from number `first` on: `?4, ?5, ?6`.
 pub(crate) const fn places(first: usize, count: usize) -> &'static str {
     const fn end_of(place: usize) -> usize {
         if place < 10 { 4 * place } else { 36 + 5 * (place - 9) }
@@ -129,7 +129,7 @@ pub(crate) const fn places(first: usize, count: usize) -> &'static str {
     through.split_at(end_of(first - 1)).1
 }
 
-/// The names of a list (with `, ` between them) up to and with `last`, and how many these are.
+/// The names of a list (separated by `, `) up to and including `last`, and their number.
 pub(crate) const fn names_up_to(list: &'static str, last: &str) -> (&'static str, usize) {
     let (bytes, last) = (list.as_bytes(), last.as_bytes());
     let (mut start, mut at, mut count) = (0, 0, 0);
@@ -152,8 +152,7 @@ pub(crate) const fn names_up_to(list: &'static str, last: &str) -> (&'static str
     panic!("the list has no such name")
 }
 
-/// Declares a type of row: its fields, the columns that they stand in, how they are read and, for a row of one
-/// table, how they are written.
+/// Declares a type of row: its fields, their columns, how they are read and, for a row of one table, how they are written.
 ///
 /// ```text
 /// row! {
@@ -162,16 +161,16 @@ pub(crate) const fn names_up_to(list: &'static str, last: &str) -> (&'static str
 ///     pub struct ThingRow in "things" as "t" {
 ///         /// A field of the same name as its column.
 ///         id: Id<Thing>,
-///         /// A field of another name, or one that is worked out (`as "count(*)"`).
+///         /// A field of another name, or one that is computed (`as "count(*)"`).
 ///         kind: String as "type",
-///         /// A field made of other columns. Each says what is written of the field; without that it is
-///         /// only read. The end makes the field from the columns, of which it may use all of the row.
+///         /// A field made of several columns, each with the expression that it is written with; without one it
+///         /// is only read. The last expression makes the field, from any columns of the row.
 ///         due: Option<Due> = |due| {
 ///             due_at: Option<Timestamp> = due.map(|due| due.at),
 ///             due_why: Option<Why>,
 ///         } => due_at.map(|at| Due { at, why: due_why }),
 ///     }
-///     // What an insert writes beside the fields.
+///     // Columns that an insert writes beside the fields.
 ///     insert with { workspace: Tenant, hash: &'v str }
 /// }
 /// ```
@@ -319,20 +318,20 @@ macro_rules! row {
 
 pub(crate) use row;
 
-/// An update as its statement and parameters: the columns that it sets, at least two, each beside its value.
-/// The parameters of the condition come first.
+/// Builds an update, as statement and parameters, of at least two columns, each beside its value. The parameters of the
+/// condition come first.
 ///
 /// ```text
 /// let (sql, values) = update!("parts" set { name: &row.name, colour: row.colour } where "thing = ?1", row.thing);
 /// ```
 ///
-/// `of tenant` is for a [`TenantTx`](crate::TenantTx): the condition is also that the row is of its workspace, `?1`.
+/// `of tenant`, for a [`TenantTx`](crate::TenantTx), adds the condition that the row is of its workspace, `?1`.
 ///
 /// ```text
 /// let (sql, values) = update!("things" of tenant set { name: &row.name, colour: row.colour } where "id = ?2", row.id);
 /// ```
 ///
-/// With `up to`, statements that each set the columns up to one, and how many of the parameters they take.
+/// `up to` builds several statements, each of which sets the columns up to one, with the number of its parameters.
 ///
 /// ```text
 /// let ([renamed, painted], values) = update!("things" set { … } where …; up to name, colour);

@@ -6,12 +6,15 @@ use std::ops::{Deref, DerefMut};
 use domain::tenant::Tenant;
 use domain::trace::TraceContext;
 
-use super::{Counter, DbError, Fold, FromRow, Must, Store, Tx, Value, value};
+use super::counters::{Counter, Fold};
+use super::error::{DbError, Must};
+use super::row::FromRow;
+use super::tx::Tx;
+use super::value::{self, Value};
 
-/// A transaction of one workspace ([`Tx::of`]). Every statement gets the workspace as its parameter `?1`, so the
-/// parameters that are given begin at `?2`: a function that takes this type cannot reach another tenant's rows
-/// by a parameter that was mixed up. It is a [`Tx`] for everything else; a statement that works across workspaces
-/// runs on [`unbound`](Self::unbound).
+/// A transaction of one workspace ([`Tx::of`]). Every statement gets the workspace as its parameter `?1`, and the given
+/// parameters begin at `?2`, so a mixed-up parameter cannot reach another tenant's rows. It derefs to [`Tx`]; a statement
+/// across workspaces runs on [`unbound`](Self::unbound).
 pub struct TenantTx<'t, 'a> {
     tx: &'t mut Tx<'a>,
     tenant: Tenant,
@@ -44,22 +47,22 @@ impl<'a> TenantTx<'_, 'a> {
         self.tenant
     }
 
-    /// The transaction itself: its statements get the parameters that are given, and no other.
+    /// The unbound transaction: its statements get the given parameters only.
     pub fn unbound(&mut self) -> &mut Tx<'a> {
         self.tx
     }
 
-    /// See `Tx::hold`; here and below, so that a name may be made of [`Self::tenant`].
-    pub(crate) fn hold<T: Any>(&mut self, id: String, row: T) {
-        self.tx.hold(id, row);
+    /// See `Tx::cache_row`; here and below, so that a key may be made of [`Self::tenant`].
+    pub(crate) fn cache_row<T: Any>(&mut self, key: String, row: T) {
+        self.tx.cache_row(key, row);
     }
 
-    /// See `Tx::forget_held`.
-    pub(crate) fn forget_held(&mut self, id: &str) {
-        self.tx.forget_held(id);
+    /// See `Tx::uncache`.
+    pub(crate) fn uncache(&mut self, key: &str) {
+        self.tx.uncache(key);
     }
 
-    /// The parameters of a statement, the workspace before them. Debug builds refuse a statement that leaves it out.
+    /// Prepends the workspace to the parameters. Debug builds panic on a statement that does not use it.
     fn with<'v>(&self, sql: &str, params: &'v [Value<'_>]) -> Vec<Value<'v>> {
         debug_assert!(uses_tenant(sql), "a statement of one workspace without ?1: {sql}");
         let mut bound = Vec::with_capacity(params.len() + 1);
@@ -179,10 +182,10 @@ impl<'a> TenantTx<'_, 'a> {
         self.tx.each(sql, &params, visit)
     }
 
-    /// See [`Tx::ahead`].
-    pub fn ahead(&mut self, look: impl FnOnce(&mut TenantTx<'_, 'a>)) {
+    /// See [`Tx::pipeline_reads`].
+    pub fn pipeline_reads(&mut self, look: impl FnOnce(&mut TenantTx<'_, 'a>)) {
         let tenant = self.tenant;
-        self.tx.ahead(|tx| look(&mut tx.of(tenant)));
+        self.tx.pipeline_reads(|tx| look(&mut tx.of(tenant)));
     }
 
     /// See [`Tx::prefetch`].
@@ -226,23 +229,6 @@ impl<'a> TenantTx<'_, 'a> {
 /// Whether `?1` is among the parameters of a statement.
 fn uses_tenant(sql: &str) -> bool {
     sql.split("?1").skip(1).any(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
-}
-
-/// The ways into a store for what works for one workspace ([`Store::of`]).
-#[derive(Clone, Copy)]
-pub struct OfTenant<'s> {
-    store: &'s Store,
-    tenant: Tenant,
-}
-
-impl<'s> OfTenant<'s> {
-    pub(super) fn new(store: &'s Store, tenant: Tenant) -> Self {
-        Self { store, tenant }
-    }
-
-    pub(super) fn parts(self) -> (&'s Store, Tenant) {
-        (self.store, self.tenant)
-    }
 }
 
 #[cfg(test)]

@@ -1,99 +1,149 @@
-//! What a transaction is asked: to read, to write, to count, to wake.
+//! A transaction on either engine: reads, writes, counters, wake-ups.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use domain::tenant::Tenant;
 use domain::trace::TraceContext;
 
-use super::{
-    Aftermath, Counter, DbError, Fold, FromRow, Must, ROWS, Row, Session, Tx, Value, WakeSet, check, faults,
-    places, sqlite,
-};
+use super::commit_effects::{CommitEffects, WakeSet};
+use super::counters::{Counter, Fold};
+use super::error::{DbError, Must, check};
+use super::faults::{self, Faults};
+use super::postgres::{AddBatch, PgTx};
+use super::row::{FromRow, Row};
+use super::sqlite::pipelined_writer::PipelinedWriter;
+use super::sqlite::statement as sqlite;
+use super::value::{Value, placeholders};
+
+/// Most rows of one statement of [`Tx::insert_all`]. Code that inserts very many rows builds them in chunks of this
+/// size, so that memory stays small.
+pub const ROWS: usize = 32;
+
+/// One transaction, on either engine.
+pub struct Tx<'a> {
+    session: Session<'a>,
+    wakes: u32,
+    pub(super) after: Vec<Box<dyn FnOnce() + Send>>,
+    pub(super) uncertain: Vec<Box<dyn FnOnce() + Send>>,
+    pub(super) faults: Option<Arc<dyn Faults>>,
+    pub(super) again: bool,
+    pub(super) trace: Option<TraceContext>,
+    /// Cached rows by their keys (`row_cache`).
+    pub(super) cached: HashMap<String, Box<dyn Any>>,
+    /// Whether reads are only collected for a prefetch and return nothing.
+    pub(super) prefetching: bool,
+}
+
+pub(super) enum Session<'a> {
+    Sqlite(&'a rusqlite::Connection),
+    /// A transaction that has the SQLite writer to itself.
+    Pipelined(PipelinedWriter<'a>),
+    Postgres(&'a mut PgTx),
+    /// A closure that shares a transaction on PostgreSQL with others: it only inserts rows.
+    Batch(&'a mut AddBatch),
+}
+
+impl<'a> Tx<'a> {
+    pub(super) fn new(session: Session<'a>) -> Self {
+        Self {
+            session,
+            wakes: 0,
+            after: Vec::new(),
+            uncertain: Vec::new(),
+            faults: None,
+            again: false,
+            trace: None,
+            cached: HashMap::new(),
+            prefetching: false,
+        }
+    }
+}
 
 impl Tx<'_> {
-    pub(super) fn aftermath(self) -> Aftermath {
-        Aftermath { wakes: self.wakes, after: self.after, uncertain: self.uncertain }
+    pub(super) fn effects(self) -> CommitEffects {
+        CommitEffects { wakes: self.wakes, after: self.after, uncertain: self.uncertain }
     }
 
-    /// Runs a statement and says how many rows it changed.
+    /// Runs a statement. Returns the number of rows that it changed.
     pub fn exec(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, DbError> {
         let sql = &*faults::statement(self.faults.as_deref(), sql);
         match &mut self.session {
             Session::Sqlite(conn) => sqlite::exec(conn, sql, params),
-            Session::Behind(behind) => sqlite::exec(&*behind.settled()?, sql, params),
+            Session::Pipelined(writer) => sqlite::exec(&*writer.wait()?, sql, params),
             Session::Postgres(tx) => tx.exec(sql, params),
-            Session::Sheet(sheet) => Err(sheet.refuse()),
+            Session::Batch(batch) => Err(batch.refuse()),
         }
     }
 
-    /// Runs a statement whose row count is not needed. On PostgreSQL it travels with the next read or the
-    /// commit. On SQLite, in a transaction that is [alone](Store::tx_alone), another thread runs it while the
-    /// closure goes on, at the latest before the next read or the commit. Its error may be returned by a
-    /// later statement or at the end.
+    /// Runs a statement whose row count is not needed; it is pipelined. On PostgreSQL it is sent with the next read or
+    /// the commit. On SQLite, in a transaction of [`tx_alone`](super::Store::tx_alone), another thread runs it while the
+    /// closure goes on. A later statement or the commit may return its error.
     pub fn later(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
         let sql = &*faults::statement(self.faults.as_deref(), sql);
         match &mut self.session {
             Session::Sqlite(conn) => sqlite::exec(conn, sql, params).map(|_| ()),
-            Session::Behind(behind) => behind.later(sql, params, None),
+            Session::Pipelined(writer) => writer.later(sql, params, None),
             Session::Postgres(tx) => tx.later(sql, params),
-            Session::Sheet(sheet) => Err(sheet.refuse()),
+            Session::Batch(batch) => Err(batch.refuse()),
         }
     }
 
-    /// Adds a row with a statement `insert into … values (…)`. It travels as by [`Tx::later`]; on PostgreSQL rows of
-    /// other tables that are added, too, may come before it, and rows of one table become one statement. A closure that does nothing else may share its
-    /// transaction there ([`Store::tx_adding`]).
+    /// Inserts a row with a statement `insert into … values (…)`, pipelined as by [`Tx::later`]. On PostgreSQL the rows of
+    /// one table become one statement, so rows of other tables may be inserted earlier. A closure that does nothing else
+    /// may share its transaction there ([`tx_adding`](super::Store::tx_adding)).
     pub fn add(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
         match &mut self.session {
-            Session::Sheet(sheet) => sheet.add(&faults::statement(self.faults.as_deref(), sql), params),
+            Session::Batch(batch) => batch.add(&faults::statement(self.faults.as_deref(), sql), params),
             Session::Postgres(tx) => tx.add(&faults::statement(self.faults.as_deref(), sql), params),
-            Session::Sqlite(_) | Session::Behind(_) => self.later(sql, params),
+            Session::Sqlite(_) | Session::Pipelined(_) => self.later(sql, params),
         }
     }
 
-    /// Adds a row that must be new, with a statement `insert into … values (…) on conflict … do nothing`; if there is one
-    /// already, the transaction fails. It travels as by [`Tx::add`].
+    /// Like [`Tx::add`] with a statement `insert into … values (…) on conflict … do nothing`: the transaction fails with
+    /// `otherwise` if the row exists.
     pub fn add_new(&mut self, sql: &str, params: &[Value<'_>], otherwise: DbError) -> Result<(), DbError> {
         match &mut self.session {
             Session::Postgres(tx) => {
                 tx.add_new(&faults::statement(self.faults.as_deref(), sql), params, otherwise)
             }
-            Session::Sqlite(_) | Session::Behind(_) | Session::Sheet(_) => {
+            Session::Sqlite(_) | Session::Pipelined(_) | Session::Batch(_) => {
                 self.must(sql, params, Must { rows: 1, otherwise })
             }
         }
     }
 
-    /// Runs a statement that must change so many rows; if it does not, the transaction fails. If it fails with
-    /// [`DbError::Retry`], PostgreSQL runs it again, and sees what another one has changed meanwhile. It is
-    /// deferred as by [`Tx::later`].
+    /// Runs a statement, pipelined as by [`Tx::later`]; the transaction fails unless it changes the given number of rows.
+    /// With [`DbError::Retry`] as its error PostgreSQL runs the closure again, which sees the concurrent change.
     pub fn must(&mut self, sql: &str, params: &[Value<'_>], must: Must) -> Result<(), DbError> {
         match &mut self.session {
-            Session::Behind(behind) => {
-                behind.later(&faults::statement(self.faults.as_deref(), sql), params, Some(must))
+            Session::Pipelined(writer) => {
+                writer.later(&faults::statement(self.faults.as_deref(), sql), params, Some(must))
             }
             Session::Postgres(tx) => tx.must(&faults::statement(self.faults.as_deref(), sql), params, must),
             Session::Sqlite(_) => self.exec(sql, params).and_then(|changed| check(changed, Some(&must))),
-            Session::Sheet(sheet) => Err(sheet.refuse()),
+            Session::Batch(batch) => Err(batch.refuse()),
         }
     }
 
-    /// Changes one row, named by the first two parameters (workspace and id), with a statement `update … set … where …`;
-    /// if it does not, the transaction fails. It is deferred as by [`Tx::must`]. On PostgreSQL changes with the same text
-    /// that travel together become one statement for many rows.
+    /// Updates one row, whose key (workspace and id) is in the first two parameters, with a statement `update … set …
+    /// where …`; otherwise the transaction fails. Pipelined as by [`Tx::must`]; on PostgreSQL updates of the same text are
+    /// batched into one statement.
     pub fn change(&mut self, sql: &str, params: &[Value<'_>], otherwise: DbError) -> Result<(), DbError> {
         match &mut self.session {
             Session::Postgres(tx) => {
                 tx.change(&faults::statement(self.faults.as_deref(), sql), params, otherwise)
             }
-            Session::Sqlite(_) | Session::Behind(_) | Session::Sheet(_) => {
+            Session::Sqlite(_) | Session::Pipelined(_) | Session::Batch(_) => {
                 self.must(sql, params, Must { rows: 1, otherwise })
             }
         }
     }
 
-    /// Changes a counter with a statement that `must` change one row, if it says so. On PostgreSQL it travels with the
-    /// commit, after everything else and in the order of the counters, whatever the order of the calls. So a
-    /// transaction holds such a row only while it commits, and none that holds one waits for another that waits for
-    /// it. What the closure reads afterwards does not see the change there. Elsewhere it is deferred as by [`Tx::later`].
+    /// Updates a contended counter row. On PostgreSQL the statement is sent with the commit, after all others and in the
+    /// order of [`Counter`]: the row is locked only during the commit, and transactions cannot deadlock on counters. Later
+    /// reads of the closure do not see the change there. On SQLite it is pipelined as by [`Tx::later`].
     pub fn count(
         &mut self,
         counter: Counter,
@@ -104,9 +154,8 @@ impl Tx<'_> {
         self.tally(counter, sql, &[], params, must)
     }
 
-    /// Like [`Tx::count`], for changes that can be folded into one: on PostgreSQL those with the same text and the same
-    /// names travel as one statement, at the place of the first. `folds` says how, a fold for each parameter; when it is
-    /// empty, each change is a statement of its own.
+    /// Like [`Tx::count`] for changes that can be merged: on PostgreSQL those of one counter with the same text become one
+    /// statement. `folds` has the merge rule of each parameter; if it is empty, nothing is merged.
     pub fn tally(
         &mut self,
         counter: Counter,
@@ -124,8 +173,8 @@ impl Tx<'_> {
         }
     }
 
-    /// On a shared store, changes a counter like [`Tx::count`] with a statement (`with … select 1 / (…)::int`) that divides by
-    /// zero unless it did what it should; then the transaction fails with `otherwise`.
+    /// Like [`Tx::count`], on PostgreSQL only, with a statement (`with … select 1 / (…)::int`) that divides by zero if its
+    /// check fails; the transaction then fails with `otherwise`.
     pub fn count_checked(
         &mut self,
         counter: Counter,
@@ -137,24 +186,24 @@ impl Tx<'_> {
             Session::Postgres(tx) => {
                 tx.count_checked(counter, &faults::statement(self.faults.as_deref(), sql), params, otherwise)
             }
-            Session::Sheet(sheet) => Err(sheet.refuse()),
-            Session::Sqlite(_) | Session::Behind(_) => {
+            Session::Batch(batch) => Err(batch.refuse()),
+            Session::Sqlite(_) | Session::Pipelined(_) => {
                 Err(DbError::Internal("counters are checked so on a shared store only".into()))
             }
         }
     }
 
-    /// Waits until all deferred statements are done.
-    pub(super) fn settle(&mut self) -> Result<(), DbError> {
+    /// Waits for all pipelined statements.
+    pub(super) fn wait_for_deferred(&mut self) -> Result<(), DbError> {
         match &mut self.session {
-            Session::Behind(behind) => behind.settled().map(|_| ()),
-            // Their commit does so.
-            Session::Sqlite(_) | Session::Postgres(_) | Session::Sheet(_) => Ok(()),
+            Session::Pipelined(writer) => writer.wait().map(|_| ()),
+            // Their commit waits.
+            Session::Sqlite(_) | Session::Postgres(_) | Session::Batch(_) => Ok(()),
         }
     }
 
-    /// Inserts rows of `WIDTH` values each, as [`Tx::later`] does, many with one statement; `into` is the
-    /// statement up to its values. Rows in the order of the primary key are the cheapest.
+    /// Inserts rows of `WIDTH` values each, many with one statement, pipelined as by [`Tx::later`]; `into` is the statement
+    /// up to its values. Rows in the order of the primary key are the cheapest.
     pub fn insert_all<'v, const WIDTH: usize>(
         &mut self,
         into: &str,
@@ -163,7 +212,7 @@ impl Tx<'_> {
         self.in_chunks(into, rows, "", |tx, sql, values, _| tx.later(sql, values))
     }
 
-    /// The same for rows of a workspace, which is their first column.
+    /// Like [`Tx::insert_all`] for rows whose first column is the workspace.
     pub(super) fn insert_of<'v, const WIDTH: usize>(
         &mut self,
         tenant: Tenant,
@@ -174,7 +223,7 @@ impl Tx<'_> {
         self.in_chunks_of(WIDTH + 1, into, rows, "", |tx, sql, values, _| tx.later(sql, values))
     }
 
-    /// Like [`Tx::insert_all`], but if a unique index refuses a row, the transaction fails with `otherwise`.
+    /// Like [`Tx::insert_all`]; the transaction fails with `otherwise` if a unique index rejects a row.
     pub fn insert_new<'v, const WIDTH: usize>(
         &mut self,
         into: &str,
@@ -186,8 +235,7 @@ impl Tx<'_> {
         })
     }
 
-    /// Like [`Tx::insert_all`], with the clause that says what becomes of a row which a unique index refuses. No two
-    /// of the rows may be refused for each other.
+    /// Like [`Tx::insert_all`] with an `on conflict` clause. No two of the rows may conflict with each other.
     pub fn insert_or<'v, const WIDTH: usize>(
         &mut self,
         into: &str,
@@ -224,20 +272,20 @@ impl Tx<'_> {
             }
             let mut rest = &values[..];
             while !rest.is_empty() {
-                // Only a few sizes, so that few different statements have to be kept prepared.
+                // A few sizes only, so that few statements are prepared.
                 let count = [ROWS, ROWS / 4, ROWS / 16, 1]
                     .into_iter()
                     .find(|count| count * width <= rest.len())
                     .unwrap_or(1);
                 let (now, later) = rest.split_at(count * width);
-                run(self, &format!("{into} values {}{after}", places(count, width)), now, count)?;
+                run(self, &format!("{into} values {}{after}", placeholders(count, width)), now, count)?;
                 rest = later;
             }
             values.clear();
         }
     }
 
-    /// All rows of a query.
+    /// Returns all rows of a query.
     pub fn all<T: FromRow>(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<T>, DbError> {
         let mut found = Vec::new();
         self.each(sql, params, |row| {
@@ -247,7 +295,7 @@ impl Tx<'_> {
         Ok(found)
     }
 
-    /// The first row of a query, or `None` without one.
+    /// Returns the first row of a query, if it has one.
     pub fn one<T: FromRow>(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Option<T>, DbError> {
         Ok(self.all(sql, params)?.into_iter().next())
     }
@@ -257,65 +305,61 @@ impl Tx<'_> {
         Ok(self.one::<i64>(sql, params)?.is_some())
     }
 
-    /// Calls `visit` with every row without holding them all in memory on SQLite; on PostgreSQL page by key
-    /// instead.
+    /// Calls `visit` with every row. SQLite streams them; PostgreSQL fetches all of them first, so page by key there.
     pub fn each<T: FromRow>(
         &mut self,
         sql: &str,
         params: &[Value<'_>],
         mut visit: impl FnMut(T) -> Result<(), DbError>,
     ) -> Result<(), DbError> {
-        // Behind a pointer, so that the engines are compiled once and not once for each type of row.
+        // Type-erased, so that the engines are compiled once and not for every type of row.
         let read: &mut dyn FnMut(Row<'_>) -> Result<(), DbError> = &mut |row| visit(row.whole()?);
         let sql = &*faults::statement(self.faults.as_deref(), sql);
         match &mut self.session {
             Session::Sqlite(conn) => sqlite::each(conn, sql, params, read),
-            Session::Behind(behind) => sqlite::each(&*behind.settled()?, sql, params, read),
+            Session::Pipelined(writer) => sqlite::each(&*writer.wait()?, sql, params, read),
             Session::Postgres(tx) => tx.each(sql, params, read),
-            Session::Sheet(sheet) => Err(sheet.refuse()),
+            Session::Batch(batch) => Err(batch.refuse()),
         }
     }
 
-    /// Wakes these jobs (bits of a [`WakeSet`]) once the transaction is committed, on every node.
+    /// Wakes these jobs (bits of a [`WakeSet`]) on every node after the commit.
     pub fn wake(&mut self, topics: WakeSet) {
         self.wakes |= topics.0;
     }
 
-    /// Runs `effect` on this node once the transaction is committed, before its caller is answered, even if
-    /// that caller has gone.
+    /// Runs `effect` on this node after the commit, before the caller gets the result, even if the caller was cancelled.
     pub fn after_commit(&mut self, effect: impl FnOnce() + Send + 'static) {
         self.after.push(Box::new(effect));
     }
 
-    /// Runs `effect` on this node if nobody can say whether the transaction was committed ([`DbError::Uncertain`]),
-    /// before its caller is told so. What was to be done after the commit is not done then. It must be short: it runs
-    /// on a thread of the store. A statement that is a transaction by itself ([`Store::tx_single`]) does not run it.
+    /// Runs `effect` on this node if the commit is uncertain ([`DbError::Uncertain`]), before the caller gets the error.
+    /// Effects of [`Tx::after_commit`] do not run then. It must be short, since it runs on a thread of the store. Not
+    /// supported by [`tx_single`](super::Store::tx_single).
     pub fn if_uncertain(&mut self, effect: impl FnOnce() + Send + 'static) {
         self.uncertain.push(Box::new(effect));
     }
 
-    /// Lets reads that do not depend on each other travel together. On PostgreSQL `look` runs as if every read found
-    /// nothing, and what it reads travels behind the next statement. When the closure then reads the same, with the
-    /// same parameters and before it writes anything, the answer is there. What `look` returns is of no account.
-    /// On SQLite, where a read is a call, it does not run.
-    pub fn ahead(&mut self, look: impl FnOnce(&mut Self)) {
+    /// Pipelines independent reads into one round trip (PostgreSQL only; on SQLite `look` does not run). The reads in
+    /// `look` return nothing; they are sent with the next statement. When the closure then makes the same reads with the
+    /// same parameters, before any write, their answers are there.
+    pub fn pipeline_reads(&mut self, look: impl FnOnce(&mut Self)) {
         let Session::Postgres(tx) = &mut self.session else { return };
-        tx.look_ahead(true);
-        self.looks = true;
+        tx.begin_pipelining();
+        self.prefetching = true;
         look(self);
-        self.looks = false;
+        self.prefetching = false;
         if let Session::Postgres(tx) = &mut self.session {
-            tx.look_ahead(false);
+            tx.end_pipelining();
         }
     }
 
-    /// Lets reads that many pieces of work need be made before the first of them begins. On PostgreSQL `look` runs as if
-    /// every read found nothing; then all that it read travels in one turn, and reads with the same text are one
-    /// statement. When the closure reads the same with the same parameters, the answer is there, also after it has
-    /// written: so `look` reads only what no other of these pieces of work changes by another way. A read that locks rows
-    /// (in the order of the parameters) and one that found nothing are answered once, others as often as they are
-    /// asked. Errors of the reads in `look` are ignored. A closure that runs [`again`](Tx::again) prefetches nothing, and on
-    /// SQLite, where a read is a call, `look` does not run.
+    /// Prefetches the reads of a batch of requests in one round trip (PostgreSQL only; on SQLite `look` does not run). The
+    /// reads in `look` return nothing, and their errors are ignored; those with the same text become one statement. When the
+    /// closure then makes the same reads with the same parameters, their answers are there, also after it has written: so
+    /// `look` must read only what the batch changes in no other way. A locking read (rows are locked in the order of the
+    /// parameters) and one without a row are answered once, others any number of times. A retried closure
+    /// ([`again`](Tx::again)) prefetches nothing.
     pub fn prefetch(&mut self, look: impl FnOnce(&mut Self)) -> Result<(), DbError> {
         if self.again {
             return Ok(());
@@ -324,33 +368,31 @@ impl Tx<'_> {
         if !tx.begin_prefetch() {
             return Ok(());
         }
-        self.looks = true;
+        self.prefetching = true;
         look(self);
-        self.looks = false;
+        self.prefetching = false;
         match &mut self.session {
             Session::Postgres(tx) => tx.end_prefetch(),
-            Session::Sqlite(_) | Session::Behind(_) | Session::Sheet(_) => Ok(()),
+            Session::Sqlite(_) | Session::Pipelined(_) | Session::Batch(_) => Ok(()),
         }
     }
 
-    /// Makes sure that the number of a subject of `generations` is this one when the transaction is committed;
-    /// otherwise it runs [`again`](Tx::again). On an embedded store, whose only node hears of each change, there is
-    /// nothing to do.
+    /// Compares the generation of a subject (`generations`) at the commit; if it is another one, the closure runs
+    /// [`again`](Tx::again). Does nothing on SQLite, whose only node is notified of each change.
     pub fn unchanged(&mut self, subject: &str, number: u64) -> Result<(), DbError> {
         match &mut self.session {
             Session::Postgres(tx) => tx.unchanged(subject, number),
-            Session::Sheet(sheet) => sheet.unchanged(subject, number),
-            Session::Sqlite(_) | Session::Behind(_) => Ok(()),
+            Session::Batch(batch) => batch.unchanged(subject, number),
+            Session::Sqlite(_) | Session::Pipelined(_) => Ok(()),
         }
     }
 
-    /// What the rows that this transaction writes belong to, if it is followed in a trace.
+    /// The trace context of the rows that this transaction writes, if it is traced.
     pub fn trace(&self) -> Option<TraceContext> {
         self.trace
     }
 
-    /// Writes something that an earlier piece of work asked for, such as an event of a call: it belongs to the trace
-    /// of that ([`TraceContext::nearest`]).
+    /// Writes with the trace context of an earlier request, such as an event of a call ([`TraceContext::nearest`]).
     pub fn traced<T>(&mut self, of: Option<TraceContext>, write: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.trace;
         self.trace = TraceContext::nearest(before, of);
@@ -359,14 +401,13 @@ impl Tx<'_> {
         written
     }
 
-    /// Whether the closure runs again after a conflict, so that nothing that was remembered may be used.
+    /// Whether this is a retry after a conflict; cached values of the node must not be used then.
     pub fn again(&self) -> bool {
         self.again
     }
 
-    /// Whether several nodes may share this store, so that what is remembered between transactions has to be
-    /// compared (`generations`).
+    /// Whether several nodes may share this store (PostgreSQL), so that cached values must be validated (`generations`).
     pub fn shared(&self) -> bool {
-        matches!(self.session, Session::Postgres(_) | Session::Sheet(_))
+        matches!(self.session, Session::Postgres(_) | Session::Batch(_))
     }
 }

@@ -1,7 +1,9 @@
-//! Parameters and what stands in columns, the same for both engines.
+//! Parameters and column values of both engines.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::BytesMut;
 use domain::agent::{Channel, Status as AgentStatus};
@@ -37,34 +39,29 @@ use postgres_types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use rusqlite::types::ValueRef;
 use serde_json::{Map, Value as Json};
 
-/// A parameter of a statement, or what stands in a column.
+/// A parameter of a statement, or the value of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
-    /// SQL null.
     Null,
-    /// Whole numbers, moments in milliseconds, and flags as 0 and 1.
+    /// Integers, timestamps in milliseconds, and booleans as 0 and 1.
     Int(i64),
     Real(f64),
     /// Text and JSON.
     Text(Cow<'a, str>),
-    /// Bytes.
     Bytes(Cow<'a, [u8]>),
-    /// A list of values of one type, on PostgreSQL only: a column of rows for `unnest`.
+    /// An array of one type for `unnest`, on PostgreSQL only.
     Many(Vec<Value<'a>>),
 }
 
-/// What stands in a column, borrowed from the answer. It is read for each column of each row, so it is small and
-/// owns nothing.
+/// The value of a column, borrowed from the result: created for each column of each row, so it is small.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Field<'a> {
-    /// SQL null.
     Null,
-    /// Whole numbers, moments in milliseconds, and flags as 0 and 1.
+    /// Integers, timestamps in milliseconds, and booleans as 0 and 1.
     Int(i64),
     Real(f64),
     /// Text and JSON.
     Text(&'a str),
-    /// Bytes.
     Bytes(&'a [u8]),
 }
 
@@ -93,12 +90,12 @@ impl<'a> Field<'a> {
     }
 }
 
-/// A type that stands in one column.
+/// A type that is stored in one column.
 pub trait Column: Sized {
-    /// The value that is stored.
+    /// Its stored value.
     fn store(&self) -> Value<'_>;
 
-    /// The other way round.
+    /// Reads a stored value.
     ///
     /// # Errors
     /// What is wrong with the value.
@@ -106,7 +103,7 @@ pub trait Column: Sized {
 }
 
 impl Value<'_> {
-    /// The same value, borrowing its text.
+    /// This value, borrowing its text.
     pub(super) fn borrowed(&self) -> Value<'_> {
         match self {
             Value::Null => Value::Null,
@@ -118,7 +115,7 @@ impl Value<'_> {
         }
     }
 
-    /// The same value, owning its text.
+    /// This value, owning its text.
     pub fn into_owned(self) -> Value<'static> {
         match self {
             Value::Null => Value::Null,
@@ -151,7 +148,7 @@ impl From<i64> for Value<'_> {
         Value::Int(number)
     }
 }
-/// Whole numbers that fit into [`i64`].
+/// Integers that fit into [`i64`].
 macro_rules! small {
     ($($number:ty),*) => {$(
         impl From<$number> for Value<'_> {
@@ -164,7 +161,7 @@ macro_rules! small {
 small!(u8, u16, u32, i32);
 impl From<u64> for Value<'_> {
     fn from(number: u64) -> Self {
-        // Nothing that is counted comes near the end of the range.
+        // No count is near the end of the range.
         Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
     }
 }
@@ -267,7 +264,7 @@ impl Column for i64 {
     }
 }
 
-/// Whole numbers that are stored as [`i64`].
+/// Integers that are stored as [`i64`].
 macro_rules! numbers {
     ($($number:ty),*) => {$(
         impl Column for $number {
@@ -396,7 +393,7 @@ impl Column for RetryOn {
     }
 }
 
-/// Closed sets that are stored as their words.
+/// Enums that are stored as their words.
 macro_rules! words {
     ($($set:ty),* $(,)?) => {$(
         impl From<$set> for Value<'_> {
@@ -430,18 +427,18 @@ words! {
     ProviderKind, ConnectionStatus, Category, TemplateStatus, MessageDirection, MessageSource, MessageStatus,
 }
 
-/// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is
-/// repeated up to the next power of two, so that there are few different statements to keep prepared.
+/// Appends a non-empty list to the parameters and returns its SQL: `(?3, ?4, …)`. The last value is repeated up to the
+/// next power of two, so that few different statements are prepared.
 pub fn any_of<'a>(params: &mut Vec<Value<'a>>, values: impl IntoIterator<Item = Value<'a>>) -> String {
     format!("({})", places(params, values, 1).join(", "))
 }
 
-/// The same as a column of rows, for `values`: `(?3), (?4), …`.
+/// Like [`any_of`], as rows for `values`: `(?3), (?4), …`.
 pub fn column_of<'a>(params: &mut Vec<Value<'a>>, values: impl IntoIterator<Item = Value<'a>>) -> String {
     format!("({})", places(params, values, 1).join("), ("))
 }
 
-/// Adds the values, and names their places; the first parameter of all is at `base`.
+/// Appends the values and returns their placeholders; the number of the very first parameter is `base`.
 pub(super) fn places<'a>(
     params: &mut Vec<Value<'a>>,
     values: impl IntoIterator<Item = Value<'a>>,
@@ -456,13 +453,27 @@ pub(super) fn places<'a>(
     (first + base..params.len() + base).map(|place| format!("?{place}")).collect()
 }
 
-/// Parameters from anything that is a [`Value`]: `params![tenant, now, &name]`.
+/// The placeholders of rows: `(?1, ?2), (?3, ?4)`. The texts are few and long, so they are cached.
+pub(crate) fn placeholders(rows: usize, width: usize) -> Arc<str> {
+    static CACHED: Mutex<BTreeMap<(usize, usize), Arc<str>>> = Mutex::new(BTreeMap::new());
+    let make = || {
+        let row = |row: usize| {
+            let places: Vec<String> =
+                (row * width + 1..=(row + 1) * width).map(|place| format!("?{place}")).collect();
+            format!("({})", places.join(", "))
+        };
+        (0..rows).map(row).collect::<Vec<_>>().join(", ").into()
+    };
+    CACHED.lock().unwrap_or_else(PoisonError::into_inner).entry((rows, width)).or_insert_with(make).clone()
+}
+
+/// Parameters of anything that converts into a [`Value`]: `params![tenant, now, &name]`.
 #[macro_export]
 macro_rules! params {
     ($($value:expr),* $(,)?) => { &[$($crate::Value::from($value)),*][..] };
 }
 
-/// Why SQLite is given no lists.
+/// The error of a list as parameter on SQLite.
 pub(super) const NO_LISTS: &str = "lists are parameters on PostgreSQL only";
 
 impl rusqlite::ToSql for Value<'_> {

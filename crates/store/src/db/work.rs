@@ -1,19 +1,48 @@
-//! Closures without their types. Callers bring closures with answers and errors of their own; the engines run
-//! [`Work`], so that their code is compiled once rather than once for every closure.
+//! Type-erased closures. A caller's closure has its own result and error type; the engines run [`Work`], so that their
+//! code is compiled once and not for every closure.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{DbError, Tx};
+use super::error::DbError;
+use super::faults::{Fate, Faults};
+use super::tx::Tx;
 
-/// A closure to run in a transaction. It may run more than once; the answer of its last run lies in its [`Slot`].
+/// A closure to run in a transaction. It may run more than once; the result of its last run is in its [`Slot`].
 pub(super) type Work = Box<dyn FnMut(&mut Tx<'_>) -> Result<(), Refusal> + Send>;
 
-/// Why a transaction has no answer.
+/// The kind of a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Usual,
+    /// On PostgreSQL it fails rather than wait long for a lock.
+    Hasty,
+    /// Large: on SQLite no other closure shares its transaction.
+    Alone,
+    /// Like `Alone`, and it may take minutes.
+    Long,
+    Single,
+    /// It only inserts rows, as a rule.
+    Adding,
+    /// One statement outside of a transaction, which may take minutes.
+    LongSingle,
+}
+
+/// The kind of a read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    Short,
+    /// It may take seconds.
+    Long,
+    /// Like `Long`, and it tolerates the replication lag.
+    Far,
+}
+
+/// Why a transaction has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// The engine failed.
     Db(DbError),
-    /// The closure refused: its own error lies in its [`Slot`].
+    /// The closure returned an error of its own, which is in its [`Slot`].
     Own,
 }
 
@@ -23,10 +52,10 @@ impl From<DbError> for Refusal {
     }
 }
 
-/// Where a closure leaves the answer of its last run.
+/// Holds the result of the last run of a closure.
 pub(super) struct Slot<T, E>(Arc<Mutex<Option<Result<T, E>>>>);
 
-/// Takes the types from `work`.
+/// Erases the types of `work`.
 pub(super) fn erase<T, E>(
     mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
 ) -> (Work, Slot<T, E>)
@@ -46,7 +75,7 @@ where
 }
 
 impl<T, E: From<DbError>> Slot<T, E> {
-    /// The answer of the closure once the engine is done with it.
+    /// The result of the closure, given that of the engine.
     pub(super) fn answer(self, outcome: Result<(), Refusal>) -> Result<T, E> {
         let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         match (outcome, left) {
@@ -58,4 +87,22 @@ impl<T, E: From<DbError>> Slot<T, E> {
             }
         }
     }
+}
+
+/// The closure with statements that `faults` may change. If `fate` refuses it, it fails with that error and is rolled
+/// back.
+pub(super) fn with_faults(faults: Arc<dyn Faults>, fate: Fate, mut work: Work) -> Work {
+    Box::new(move |tx| {
+        tx.faults = Some(faults.clone());
+        work(tx)?;
+        match &fate {
+            Fate::Refused(why) => Err(why.clone().into()),
+            Fate::Untouched => Ok(()),
+            Fate::Unheard => {
+                let told = std::mem::take(&mut tx.uncertain);
+                tx.after.extend(told);
+                Ok(())
+            }
+        }
+    })
 }

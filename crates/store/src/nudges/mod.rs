@@ -5,12 +5,12 @@ mod read;
 mod timeline;
 
 pub use queues::{
-    Added, Change, Queue, Revocation, add_revocation, admit, admit_all, due_queues, end_revocation,
+    Change, Queue, QueueAddition, Revocation, add_revocation, admit, admit_all, due_queues, end_revocation,
     pending_in, revocations, serve, touch, touch_within,
 };
 pub(crate) use queues::{NEXT_LOOK, REVOKED, WAITING};
 pub use read::{
-    Filter, count_of_key, find_live, get, get_any, get_for_update, hold, list, of_key, of_person,
+    Filter, cache_row, count_of_key, find_live, get, get_any, get_for_update, list, of_key, of_person,
     pending_ids, to_look_at, without_line,
 };
 pub use timeline::{Entry, Line, append, last_again, timeline};
@@ -33,12 +33,12 @@ use crate::params;
 row! {
     #[derive(Debug, Clone)]
     pub struct NudgeRow in "nudges" {
-        /// Its id; its moment is `created_at`.
+        /// Its id, whose timestamp is `created_at`.
         id: Id<NudgeKind>,
         workspace: Tenant,
         /// The mode it belongs to.
         mode: Mode,
-        /// The key that made it; `None` when the service made it itself.
+        /// The API key that created it; `None` for one of the service itself.
         api_key: Option<Id<ApiKey>> = |key| {
             api_key: String = key.map(|key| key.to_string()).unwrap_or_default(),
         } => api_key.parse().ok(),
@@ -59,7 +59,7 @@ row! {
         variables: Json,
         /// The client's notes, an object.
         metadata: Json,
-        /// What the rules know of it.
+        /// Its state for the rules.
         state: Nudge = |state| {
             status: Status = state.status,
             result: Option<ResultCode> = state.result,
@@ -105,19 +105,19 @@ row! {
         /// Call of the current or last dial.
         call: Option<Id<Call>>,
         created_at: Timestamp,
-        /// When the dialler looks at it.
+        /// When it is due for the dialler.
         look_at: Option<Timestamp>,
         /// Grows with every save.
         version: i64,
-        /// The trace of the request that made it.
+        /// The trace context of its request.
         trace: Option<TraceContext>,
     }
     insert with { open: Option<i64> }
 }
 
-/// What of a nudge as it was read decides which columns a change has to write.
+/// The state of a nudge as it was read, which decides the columns that a save has to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Before {
+pub struct StateBefore {
     status: Status,
     result: Option<ResultCode>,
     status_reason: Option<StatusReason>,
@@ -125,9 +125,9 @@ pub struct Before {
 }
 
 impl NudgeRow {
-    /// See [`save`]: to be asked before anything is changed.
-    pub fn before(&self) -> Before {
-        Before {
+    /// See [`save`]: to be called before any change.
+    pub fn before(&self) -> StateBefore {
+        StateBefore {
             status: self.state.status,
             result: self.state.result,
             status_reason: self.state.status_reason,
@@ -136,7 +136,7 @@ impl NudgeRow {
     }
 }
 
-/// Has up to `limit` live nudges that wait for money looked at by now; how many.
+/// Makes up to `limit` live nudges that wait for money due now. Returns how many.
 pub fn wake_without_money(tx: &mut TenantTx, now: Timestamp, limit: i64) -> Result<u64, DbError> {
     tx.exec(
         "update nudges set look_at = ?2, next_attempt_at = ?2 where workspace = ?1 and id in (select id from nudges \
@@ -146,7 +146,7 @@ pub fn wake_without_money(tx: &mut TenantTx, now: Timestamp, limit: i64) -> Resu
     )
 }
 
-/// Adds a nudge; `false` when another one to this number is live (made at this very moment, too).
+/// Adds a nudge; `false` if another one to this number is live (a concurrent one, too).
 pub fn insert(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
     const SQL: &str = formatcp!(
         "{} on conflict (workspace, mode, to_number) where to_number is not null and open = 1 do nothing",
@@ -157,15 +157,15 @@ pub fn insert(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
 
 const INSERT_NEW: &str = formatcp!("{} on conflict do nothing", NudgeRow::INSERT);
 
-/// Adds nudges to numbers that have no live one, as this transaction has seen. If there is one after all, the transaction runs
-/// again on a shared store.
+/// Adds nudges to numbers that this transaction has seen without a live one. If there is a concurrent one, the
+/// transaction is retried on PostgreSQL.
 pub fn insert_each<'a>(tx: &mut Tx<'_>, rows: impl IntoIterator<Item = &'a NudgeRow>) -> Result<(), DbError> {
     let otherwise = || DbError::Retry("another nudge to a number is live".into());
     rows.into_iter().try_for_each(|row| tx.add_new(INSERT_NEW, &row.values(open(&row.state)), otherwise()))
 }
 
-/// Adds a nudge to a number that has no live one, as this transaction has seen. If there is one after all, the transaction
-/// runs again on a shared store.
+/// Adds a nudge to a number that this transaction has seen without a live one. If there is a concurrent one, the
+/// transaction is retried on PostgreSQL.
 pub fn insert_only(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<(), DbError> {
     let otherwise = DbError::Retry("another nudge to the number is live".into());
     tx.must(INSERT_NEW, &row.values(open(&row.state)), Must { rows: 1, otherwise })
@@ -177,10 +177,9 @@ fn open(state: &Nudge) -> Option<i64> {
     (state.status != Status::Finished).then_some(1)
 }
 
-/// Writes what changes in the life of a nudge; the transaction fails if somebody else has since it was read.
-/// `before` is what it was then: a status, a reason or a time to look that stayed is left alone, and with it
-/// the indexes that name it; so is what is personal, of which only an erasure changes anything.
-pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<(), DbError> {
+/// Saves a nudge; the transaction fails if it changed since it was read. `before` is its state then: unchanged status,
+/// reason and due time are left out, and with them their indexes; so is personal data, which only an erasure changes.
+pub fn save(tx: &mut Tx<'_>, before: &StateBefore, row: &NudgeRow) -> Result<(), DbError> {
     let state = &row.state;
     let ([stays, moves, turns, changes], values) = update!(
         "nudges" set {
@@ -221,7 +220,7 @@ pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<(), DbEr
     };
     let otherwise = DbError::Internal("a nudge was changed by somebody who did not hold it".into());
     tx.change(sql, &values[..count], otherwise)?;
-    tx.forget_held(&row.id.to_string());
+    tx.uncache(&row.id.to_string());
     if row.to_number.is_none() {
         let (sql, values) = update!(
             "nudges" set {

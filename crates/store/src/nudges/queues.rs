@@ -1,8 +1,8 @@
-//! One queue for each workspace and mode: how much waits, and when the dialler must look.
+//! One queue for each workspace and mode: its length, and when it is due for the dialler.
 //!
-//! A queue's `next_look` is never later than the earliest `look_at` of its nudges. Code that writes a `look_at`
-//! touches the queue after it, in the same transaction; the dialler moves `next_look` forward only if nobody
-//! touched the queue since it read its version.
+//! A queue's `next_look` is never later than the earliest `look_at` of its nudges. Code that writes a `look_at` touches
+//! the queue after it, in the same transaction; the dialler moves `next_look` forward only if the version that it has
+//! read is unchanged.
 
 use const_format::formatcp;
 use domain::ids::{ApiKey, Id};
@@ -11,8 +11,8 @@ use domain::time::Timestamp;
 
 use crate::db::row::row;
 use crate::db::{Counter, DbError, Fold, Must, TenantTx, Tx, Value};
+use crate::dial_locks::TRY_LOCK;
 use crate::params;
-use crate::turns::TAKE;
 
 row! {
     /// A queue that the dialler should serve.
@@ -24,17 +24,17 @@ row! {
         due: bool as "cast(case when q.next_look <= ?1 then 1 else 0 end as bigint)",
         /// How many wait for a line.
         without_line: i64 as "q.without_line",
-        /// What [`serve`] goes by.
+        /// The version that [`serve`] compares.
         version: i64 as "q.version",
     }
 }
 
-/// What a transaction changed in a queue.
+/// The change of a queue in a transaction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Change {
-    /// By how much the number of pending nudges moved.
+    /// The change of the number of pending nudges.
     pub pending: i64,
-    /// By how much the number of those that wait for a line moved.
+    /// The change of the number of nudges that wait for a line.
     pub without_line: i64,
     /// The earliest `look_at` that was written.
     pub look_at: Option<Timestamp>,
@@ -42,10 +42,9 @@ pub struct Change {
 
 const APPLY: &str = "pending = pending + cast(?3 as bigint), without_line = without_line + cast(?4 as bigint), version = version + 1";
 
-/// The row of a queue as a counter: every nudge of the workspace changes it, so transactions hold it only while they
-/// commit.
+/// The row of a queue as a counter: every nudge of the workspace updates it, so it is locked only during the commit.
 fn counter(tenant: Tenant, mode: Mode) -> Counter {
-    Counter::Queue(tenant.bits(), mode == Mode::Live)
+    Counter::NudgeQueue(tenant.bits(), mode == Mode::Live)
 }
 
 /// Applies a change. It is a counter of the transaction ([`Tx::tally`]).
@@ -64,7 +63,7 @@ pub fn touch(tx: &mut TenantTx, mode: Mode, change: Change) -> Result<(), DbErro
 
 /// How many nudges are pending in a queue; `None` while it was never used.
 pub fn pending_in(tx: &mut TenantTx, mode: Mode) -> Result<Option<i64>, DbError> {
-    // The inner query stays one when many are asked for at once, so each queue is looked up by itself.
+    // The subquery keeps one lookup for each queue when many are prefetched.
     let sql = "select (select pending from nudge_queues where workspace = ?1 and mode = ?2)";
     Ok(tx.one(sql, params![mode])?.flatten())
 }
@@ -78,9 +77,8 @@ fn open(tx: &mut TenantTx, mode: Mode) -> Result<(), DbError> {
     )
 }
 
-/// The same as [`touch_within`] for one nudge, on a shared store: `pending` was read in this transaction
-/// ([`pending_in`]). The queue is changed with the commit, and only if it is still below the limit then; otherwise the
-/// transaction runs again.
+/// Like [`touch_within`] for one nudge, on PostgreSQL: `pending` was read in this transaction ([`pending_in`]). The
+/// queue is updated with the commit if it is still below the limit; otherwise the transaction is retried.
 pub fn admit(
     tx: &mut TenantTx,
     mode: Mode,
@@ -110,10 +108,10 @@ pub fn admit(
 
 /// Pending nudges that a transaction adds to one queue.
 #[derive(Debug, Clone)]
-pub struct Added {
+pub struct QueueAddition {
     pub workspace: Tenant,
     pub mode: Mode,
-    /// How many were pending, as this transaction has read ([`pending_in`]).
+    /// The number of pending nudges that this transaction has read ([`pending_in`]).
     pub before: Option<i64>,
     /// How many it adds.
     pub count: i64,
@@ -123,11 +121,10 @@ pub struct Added {
     pub limit: i64,
 }
 
-/// Adds nudges to different queues of many workspaces, each within its limit as this transaction has seen. They are counters
-/// of the transaction, as in [`admit`], but all of them are changed with one statement, which takes their rows in the order
-/// of the counters. If one has filled up by then, the transaction runs again. It changes no other queue. On a shared store
-/// only.
-pub fn admit_all(tx: &mut Tx<'_>, added: &[Added]) -> Result<(), DbError> {
+/// Adds nudges to different queues of many workspaces, each within its limit as this transaction has read it. They are
+/// counters as in [`admit`], but updated with one statement, which locks their rows in the order of the counters. If
+/// one is full by then, the transaction is retried. PostgreSQL only.
+pub fn admit_all(tx: &mut Tx<'_>, added: &[QueueAddition]) -> Result<(), DbError> {
     const SQL: &str = "with added as (select r.* from unnest(cast(?1 as text[]), cast(?2 as text[]), cast(?3 as bigint[]), \
         cast(?4 as bigint[]), cast(?5 as bigint[])) as r (workspace, mode, count, look_at, most)), \
         held as (select q.workspace, q.mode from nudge_queues q join added on q.workspace = added.workspace and q.mode = added.mode \
@@ -142,7 +139,7 @@ pub fn admit_all(tx: &mut Tx<'_>, added: &[Added]) -> Result<(), DbError> {
     for queue in added.iter().filter(|queue| queue.before.is_none()) {
         open(&mut tx.of(queue.workspace), queue.mode)?;
     }
-    let list = |of: fn(&Added) -> Value<'static>| Value::Many(added.iter().map(of).collect());
+    let list = |of: fn(&QueueAddition) -> Value<'static>| Value::Many(added.iter().map(of).collect());
     let values = [
         list(|queue| queue.workspace.into()),
         list(|queue| queue.mode.into()),
@@ -153,8 +150,8 @@ pub fn admit_all(tx: &mut Tx<'_>, added: &[Added]) -> Result<(), DbError> {
     tx.count_checked(first, SQL, &values, DbError::Retry("a queue of nudges has filled up".into()))
 }
 
-/// Adds a pending nudge, unless there are `limit` of them, and makes the queue if it is missing. Returns
-/// whether it was added.
+/// Counts a pending nudge, unless there are `limit` of them, and creates the queue if it is missing. Returns whether it
+/// was counted.
 pub fn touch_within(
     tx: &mut TenantTx,
     mode: Mode,
@@ -173,14 +170,13 @@ pub fn touch_within(
     if add(tx)? > 0 {
         return Ok(true);
     }
-    // Another request may have made it meanwhile, so this may change nothing.
+    // A concurrent request may have created it, so this may change nothing.
     open(tx, mode)?;
     Ok(add(tx)? > 0)
 }
 
-/// Across workspaces: queues to serve now, the one that was served longest ago first. With `lines`, also those
-/// with nudges that wait for a line. On a shared store it takes their turns, and leaves out those that another node serves
-/// at this moment ([`crate::turns`]).
+/// Across workspaces: due queues, the least recently served first. With `lines`, also those with nudges that wait for a
+/// line. On PostgreSQL it locks their dials, and skips those that another node has locked ([`crate::dial_locks`]).
 pub fn due_queues(tx: &mut Tx<'_>, now: Timestamp, lines: bool, limit: i64) -> Result<Vec<Queue>, DbError> {
     const OPENING: &str = "nudge_queues q join (select workspace, mode from nudge_queues where next_look is not null and next_look <= ?1";
     const LINES: &str = " union select workspace, mode from nudge_queues where without_line > 0";
@@ -189,9 +185,9 @@ pub fn due_queues(tx: &mut Tx<'_>, now: Timestamp, lines: bool, limit: i64) -> R
     const SELECT: &str = formatcp!("select {} from", Queue::COLUMNS);
     const DUE: &str = formatcp!("{SELECT} {OPENING}{END} limit ?2");
     const DUE_OR_WITHOUT_LINE: &str = formatcp!("{SELECT} {OPENING}{LINES}{END} limit ?2");
-    // The inner query is ordered before the outer one asks for turns, row by row, until it has enough.
+    // The inner query is sorted before the outer one tries the locks, row by row, until it has enough.
     const INNER: &str = "select q.workspace, q.mode, q.next_look, q.without_line, q.version from";
-    const TURNS: &str = formatcp!(" offset 0) q where {TAKE} limit ?2");
+    const TURNS: &str = formatcp!(" offset 0) q where {TRY_LOCK} limit ?2");
     const FREE: &str = formatcp!("{SELECT} ({INNER} {OPENING}{END}{TURNS}");
     const FREE_OR_WITHOUT_LINE: &str = formatcp!("{SELECT} ({INNER} {OPENING}{LINES}{END}{TURNS}");
     let sql = match (tx.shared(), lines) {
@@ -206,8 +202,8 @@ pub fn due_queues(tx: &mut Tx<'_>, now: Timestamp, lines: bool, limit: i64) -> R
 /// Across workspaces: how many queues have nudges that wait for a line.
 pub(crate) const WAITING: &str = "select count(*) from nudge_queues where without_line > 0";
 
-/// Ends the dialler's turn at a queue: applies its changes, puts it last in turn, and moves `next_look`
-/// forward if nobody else touched it.
+/// Ends the dialler's round for a queue: applies its changes, puts it last in the round-robin, and moves `next_look`
+/// forward if no other transaction touched it.
 pub fn serve(tx: &mut Tx<'_>, queue: &Queue, change: Change) -> Result<(), DbError> {
     tx.count(
         counter(queue.workspace, queue.mode),
@@ -222,7 +218,7 @@ pub fn serve(tx: &mut Tx<'_>, queue: &Queue, change: Change) -> Result<(), DbErr
     )
 }
 
-/// Across workspaces: when the dialler must look again.
+/// Across workspaces: when the next queue is due.
 pub(crate) const NEXT_LOOK: &str = "select min(next_look) from nudge_queues where next_look is not null";
 /// Across workspaces: whether nudges of revoked keys wait to be cancelled.
 pub(crate) const REVOKED: &str = "select count(*) from (select 1 from nudge_revocations limit 1) r";

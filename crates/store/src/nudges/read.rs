@@ -23,15 +23,15 @@ pub fn get_any(tx: &mut TenantTx, id: Id<NudgeKind>) -> Result<Option<NudgeRow>,
     tx.one(formatcp!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2"), params![id])
 }
 
-/// Keeps a nudge that was just saved for the next [`get_for_update`] of this transaction, which has locked it.
-pub fn hold(tx: &mut Tx<'_>, row: NudgeRow) {
-    tx.hold(row.id.to_string(), Box::new(row));
+/// Caches a nudge that was just saved, and is locked, for [`get_for_update`].
+pub fn cache_row(tx: &mut Tx<'_>, row: NudgeRow) {
+    tx.cache_row(row.id.to_string(), Box::new(row));
 }
 
 /// One nudge, locked against other writers until the transaction ends.
 pub fn get_for_update(tx: &mut TenantTx, id: Id<NudgeKind>) -> Result<Option<NudgeRow>, DbError> {
     let tenant = tx.tenant();
-    if let Some(held) = tx.take_held::<Box<NudgeRow>>(&id.to_string()) {
+    if let Some(held) = tx.take_cached::<Box<NudgeRow>>(&id.to_string()) {
         return Ok(Some(*held).filter(|row| row.workspace == tenant));
     }
     tx.one(
@@ -40,9 +40,9 @@ pub fn get_for_update(tx: &mut TenantTx, id: Id<NudgeKind>) -> Result<Option<Nud
     )
 }
 
-/// The live nudge to a number. The inner query stays one when many are asked for at once ([`Tx::prefetch`]), so each number is
-/// looked up by itself. No other index of live nudges may begin with the workspace and the mode: PostgreSQL would take it for
-/// a plan that it makes while the table is small, and read all live nudges of the workspace each time.
+/// The live nudge to a number. The subquery keeps one lookup for each number when many are prefetched
+/// ([`Tx::prefetch`]). No other index of live nudges may begin with workspace and mode: a plan from when the table was
+/// small would use it, and scan all live nudges of the workspace.
 pub fn find_live(tx: &mut TenantTx, mode: Mode, to_number: &str) -> Result<Option<Id<NudgeKind>>, DbError> {
     let sql =
         "select (select id from nudges where workspace = ?1 and mode = ?2 and to_number = ?3 and open = 1)";
@@ -71,9 +71,8 @@ pub fn to_look_at(
     tx.all(sql, params![mode, now, limit])
 }
 
-/// Nudges of one queue that wait for a line, the oldest first, locked against other nodes until the transaction
-/// ends. The reason says it all: asked for the status, too, the engine would go through everything that is
-/// scheduled.
+/// Nudges of one queue that wait for a line, oldest first, locked until the transaction ends. The reason is condition
+/// enough: with the status, too, the planner would scan all scheduled nudges.
 pub fn without_line(tx: &mut TenantTx, mode: Mode, limit: i64) -> Result<Vec<Box<NudgeRow>>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and status_reason = 'concurrency_full' and open = 1 \
@@ -106,9 +105,9 @@ pub fn of_person(tx: &mut TenantTx, phone_hash: &str) -> Result<Vec<NudgeRow>, D
     tx.all(sql, params![phone_hash])
 }
 
-/// Ids of nudges of one mode after `after` that wait and are not in flight, the oldest first. They are not locked: who ends
-/// them looks at each again. If the statement locked them, those that others change meanwhile would be missing from the
-/// batch, and an empty batch would not mean that nothing waits.
+/// Ids of nudges of one mode after `after` that wait and are not in flight, oldest first, without a lock: the caller
+/// checks each one again. With locks, rows that others change concurrently would be missing from the batch, and an
+/// empty batch would not mean that none waits.
 pub fn pending_ids(
     tx: &mut TenantTx,
     mode: Mode,
@@ -125,7 +124,7 @@ pub fn pending_ids(
     tx.all(sql, params![mode, after, limit])
 }
 
-/// What a list asks for.
+/// The filter of a list.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only of this status.

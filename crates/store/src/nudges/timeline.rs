@@ -53,13 +53,13 @@ row! {
 
 pub fn append(tx: &mut Tx<'_>, lines: &[Line]) -> Result<(), DbError> {
     if tx.shared() {
-        // Those of many calls travel together.
+        // Batched with those of other calls.
         return lines.iter().try_for_each(|line| tx.add(Line::INSERT, &line.values()));
     }
     tx.insert_all(Line::INTO, lines.iter().map(Line::values))
 }
 
-/// Renews the last decision: the same hold for the same reason, until later.
+/// Extends the last decision: the same hold for the same reason, until later.
 pub fn last_again(tx: &mut TenantTx, nudge: Id<NudgeKind>, entry: &Entry) -> Result<(), DbError> {
     tx.later(
         "update nudge_timeline set times = times + 1, last_at = ?3, until = ?4, checks = ?5 where workspace = ?1 and nudge = ?2 \

@@ -8,6 +8,7 @@ mod counters;
 mod faults;
 mod groups;
 mod meddler;
+mod partitions;
 mod probes;
 mod queues;
 mod replica;
@@ -16,7 +17,6 @@ mod statistics;
 mod together;
 mod trips;
 mod wakes;
-mod weeks;
 mod wire;
 
 use std::sync::Arc;

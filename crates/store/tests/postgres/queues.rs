@@ -3,7 +3,7 @@
 use domain::ids::Id;
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
-use store::nudges::{self, Added};
+use store::nudges::{self, QueueAddition};
 use store::{DbError, Store};
 
 use crate::wire::Wire;
@@ -14,9 +14,9 @@ fn tenant(n: u128) -> Tenant {
 }
 
 /// Nudges for the live queue of a workspace, within a limit of 10.
-fn live(n: u128, before: Option<i64>, count: i64, look_at: Option<i64>) -> Added {
+fn live(n: u128, before: Option<i64>, count: i64, look_at: Option<i64>) -> QueueAddition {
     let look_at = look_at.map(Timestamp);
-    Added { workspace: tenant(n), mode: Mode::Live, before, count, look_at, limit: 10 }
+    QueueAddition { workspace: tenant(n), mode: Mode::Live, before, count, look_at, limit: 10 }
 }
 
 /// Workspace, mode, nudges that wait, the next look, the version.
@@ -28,7 +28,7 @@ async fn queues(store: &Store) -> Vec<Queue> {
     store.read(move |tx| tx.all(sql, &[])).await.expect("queues")
 }
 
-async fn admit(store: &Store, added: Vec<Added>) -> Result<(), DbError> {
+async fn admit(store: &Store, added: Vec<QueueAddition>) -> Result<(), DbError> {
     store.tx(move |tx| nudges::admit_all(tx, &added)).await
 }
 
@@ -37,7 +37,7 @@ async fn filled(url: &str, added: &[(u128, Mode)]) -> Store {
     let (store, _) = open(url, 2);
     store.migrate(|_, _, _| ()).await.expect("a schema");
     for (n, mode) in added {
-        let added = Added { mode: *mode, ..live(*n, None, 3, Some(500)) };
+        let added = QueueAddition { mode: *mode, ..live(*n, None, 3, Some(500)) };
         admit(&store, vec![added]).await.expect("a queue");
     }
     store
@@ -49,7 +49,7 @@ async fn queues_of_many_workspaces_are_changed_with_one_statement_on_postgres() 
     let url = fresh_database().await;
     let wire = Wire::to(&url).await;
     let store = filled(&wire.url, &[(1, Mode::Live), (1, Mode::Test)]).await;
-    let all = |before: Option<i64>| -> Vec<Added> {
+    let all = |before: Option<i64>| -> Vec<QueueAddition> {
         let look = |n: u128| Some(if n == 2 { 900 } else { 100 });
         let others = (2..2 + OTHERS).map(|n| live(n, before, 1, look(n)));
         others.chain([live(1, Some(3), 2, Some(700))]).collect()
@@ -96,8 +96,8 @@ async fn queues_are_taken_in_the_order_of_the_counters_on_postgres() {
     let (holder, other) = (raw(&url).await, raw(&url).await);
     holder.batch_execute("begin").await.expect("a transaction");
     holder.batch_execute(&held(2, Mode::Live, "")).await.expect("the queue");
-    let added: Vec<Added> =
-        places.iter().map(|(n, mode)| Added { mode: *mode, ..live(*n, Some(3), 1, None) }).collect();
+    let added: Vec<QueueAddition> =
+        places.iter().map(|(n, mode)| QueueAddition { mode: *mode, ..live(*n, Some(3), 1, None) }).collect();
     let admitting = tokio::spawn({
         let store = store.clone();
         async move { admit(&store, added).await }

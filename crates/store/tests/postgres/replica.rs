@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use store::db::{Standing, Wake};
+use store::db::{ReplicaStatus, Wake};
 use store::{DbError, Settings, Store};
 
 use crate::raw;
@@ -116,7 +116,7 @@ async fn server_of(store: &Store, far: bool) -> i64 {
     seen.expect("an answer").expect("a row")
 }
 
-async fn until(store: &Store, what: &str, fits: impl Fn(&Standing) -> bool) {
+async fn until(store: &Store, what: &str, fits: impl Fn(&ReplicaStatus) -> bool) {
     for _ in 0..1_200 {
         if store.replica().is_some_and(|standing| fits(&standing)) {
             return;
@@ -126,8 +126,8 @@ async fn until(store: &Store, what: &str, fits: impl Fn(&Standing) -> bool) {
     panic!("{what} never came: {:?}", store.replica());
 }
 
-fn reads(standing: &Standing) -> bool {
-    matches!(standing, Standing::Reads(_))
+fn reads(standing: &ReplicaStatus) -> bool {
+    matches!(standing, ReplicaStatus::Serving(_))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -150,8 +150,12 @@ async fn far_reads_go_to_a_standby_that_follows_and_else_to_the_primary_on_postg
     let (primary, standby) = (raw(&pair.primary).await, raw(&pair.standby).await);
     standby.batch_execute("select pg_wal_replay_pause()").await.expect("a pause");
     primary.batch_execute("create table marks (n bigint)").await.expect("a table");
-    until(&store, "its lag", |standing| matches!(standing, Standing::Rests(why) if why.contains("behind")))
-        .await;
+    until(
+        &store,
+        "its lag",
+        |standing| matches!(standing, ReplicaStatus::Bypassed(why) if why.contains("behind")),
+    )
+    .await;
     assert_eq!(server_of(&store, true).await, 0);
     standby.batch_execute("select pg_wal_replay_resume()").await.expect("going on");
     until(&store, "its return", reads).await;
@@ -213,6 +217,6 @@ async fn a_read_that_the_standby_cancels_is_done_on_the_primary_on_postgres() {
     assert_eq!(reading.await.expect("a read").expect("an answer"), (10, 0), "what the primary has");
     assert!(runs.load(Ordering::SeqCst) >= 2, "it ran again");
     let standing = store.replica().expect("a replica");
-    let blamed = matches!(&standing, Standing::Rests(why) if why.contains("recovery"));
+    let blamed = matches!(&standing, ReplicaStatus::Bypassed(why) if why.contains("recovery"));
     assert!(!blamed, "it is well but for this read: {standing:?}");
 }

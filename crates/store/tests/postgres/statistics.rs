@@ -177,8 +177,8 @@ async fn messages_and_threads_of_a_number_are_looked_up_one_by_one_whatever_is_k
         let at_provider: Vec<String> =
             ids.map(|n| format!("wamid.{}", Id::<ChannelMessage>::new(1, n))).collect();
         let held = store.of(tenant).tx(move |tx| {
-            channel_messages::hold_threads(tx, &contacts, NUMBER)?;
-            channel_messages::hold_each_at_provider(tx, NUMBER, &at_provider)
+            channel_messages::lock_threads(tx, &contacts, NUMBER)?;
+            channel_messages::lock_each_at_provider(tx, NUMBER, &at_provider)
         });
         assert_eq!(held.await.expect("a round").len() as u128, EACH);
     }

@@ -213,7 +213,7 @@ async fn what_is_looked_ahead_for_travels_with_the_next_statement_on_postgres() 
     let work = async |n: i64| {
         store
             .tx(move |tx| {
-                tx.ahead(|tx| {
+                tx.pipeline_reads(|tx| {
                     assert_eq!(of(tx, n), Ok(None), "nothing is known yet");
                     assert_eq!(of(tx, n + 1), Ok(None));
                     assert!(add(n + 7)(tx).is_err(), "nothing is written");
@@ -221,7 +221,7 @@ async fn what_is_looked_ahead_for_travels_with_the_next_statement_on_postgres() 
                 tx.exec("insert into scratch (n) values (?1)", params![n])?;
                 let first = (of(tx, n)?, of(tx, n + 1)?);
                 // A write makes void what was seen.
-                tx.ahead(|tx| assert_eq!(of(tx, n + 2), Ok(None)));
+                tx.pipeline_reads(|tx| assert_eq!(of(tx, n + 2), Ok(None)));
                 let again = of(tx, n)?;
                 add(n + 2)(tx)?;
                 Ok::<_, DbError>((first, again, of(tx, n + 2)?))

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn due_facts() -> impl Strategy<Value = DueFacts> {
-    let gate = prop_oneof![6 => Just(None), 1 => prop::sample::select(&Gate::ALL[..]).prop_map(Some)];
+    let gate = prop_oneof![6 => Just(None), 1 => prop::sample::select(Gate::ALL).prop_map(Some)];
     let refusal = prop_oneof![9 => Just(None), 1 => prop::sample::select(Refusal::ALL).prop_map(Some)];
     (
         prop::bool::weighted(0.05),

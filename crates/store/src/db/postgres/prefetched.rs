@@ -1,5 +1,5 @@
-//! Reads that many pieces of work need, made before the first of them begins: those with the same text become one
-//! statement, and all of them travel in one turn ([`Tx::prefetch`](crate::db::Tx::prefetch)).
+//! Prefetched reads of a batch of requests: those with the same text become one statement, and all are sent in one round
+//! trip ([`Tx::prefetch`](crate::db::Tx::prefetch)).
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -7,76 +7,76 @@ use std::sync::Arc;
 
 use tokio_postgres::Row as PgRow;
 
-use super::super::Value;
+use super::super::value::Value;
 
-/// What is to be read, and what was found.
+/// The reads to send, and the answers.
 #[derive(Default)]
 pub(super) struct Prefetched {
-    /// Whether reads are only noted.
+    /// Whether reads are only collected.
     pub(super) on: bool,
-    wanted: Vec<Wanted>,
-    known: HashMap<String, HashMap<String, Answer>>,
+    collected: Vec<CollectedRead>,
+    answers: HashMap<String, HashMap<String, Answer>>,
 }
 
 /// Reads of one text.
-pub(super) struct Wanted {
+pub(super) struct CollectedRead {
     pub(super) sql: String,
-    /// Their parameters by their names: in this order rows are locked, by every transaction alike.
+    /// Their parameters by key. Every transaction locks rows in this order.
     reads: BTreeMap<String, Vec<Value<'static>>>,
 }
 
 struct Answer {
     rows: Arc<Vec<PgRow>>,
-    /// Whether it is given once.
+    /// Whether it is used once.
     once: bool,
 }
 
-/// One name for equal parameters; `None` for some that nothing is looked up by.
-fn name_of(params: &[Value<'_>]) -> Option<String> {
-    let mut name = String::with_capacity(params.len() * 40);
+/// A key of the parameters; `None` for types that no read is keyed by.
+fn key_of(params: &[Value<'_>]) -> Option<String> {
+    let mut key = String::with_capacity(params.len() * 40);
     for value in params {
         match value {
-            Value::Null => name.push('n'),
+            Value::Null => key.push('n'),
             Value::Int(number) => {
                 // Writing to a text does not fail.
-                let _ = write!(name, "i{number}");
+                let _ = write!(key, "i{number}");
             }
-            // The length says where it ends.
+            // The length makes the key unambiguous.
             Value::Text(text) => {
-                let _ = write!(name, "t{}:{text}", text.len());
+                let _ = write!(key, "t{}:{text}", text.len());
             }
             Value::Real(_) | Value::Bytes(_) | Value::Many(_) => return None,
         }
     }
-    (!params.is_empty()).then_some(name)
+    (!params.is_empty()).then_some(key)
 }
 
-/// Whether a read locks what it finds.
+/// Whether a read locks its rows.
 fn locks(sql: &str) -> bool {
     sql.contains("/*pg for ")
 }
 
 impl Prefetched {
-    /// Notes a read.
-    pub(super) fn want(&mut self, sql: &str, params: &[Value<'_>]) {
-        let Some(name) = name_of(params) else { return };
-        let place = self.wanted.iter().position(|wanted| wanted.sql == sql).unwrap_or_else(|| {
-            self.wanted.push(Wanted { sql: sql.to_owned(), reads: BTreeMap::new() });
-            self.wanted.len() - 1
+    /// Collects a read.
+    pub(super) fn collect_read(&mut self, sql: &str, params: &[Value<'_>]) {
+        let Some(key) = key_of(params) else { return };
+        let place = self.collected.iter().position(|collected| collected.sql == sql).unwrap_or_else(|| {
+            self.collected.push(CollectedRead { sql: sql.to_owned(), reads: BTreeMap::new() });
+            self.collected.len() - 1
         });
         let owned = || params.iter().cloned().map(Value::into_owned).collect();
-        self.wanted[place].reads.entry(name).or_insert_with(owned);
+        self.collected[place].reads.entry(key).or_insert_with(owned);
     }
 
-    pub(super) fn wanted(&mut self) -> Vec<Wanted> {
-        std::mem::take(&mut self.wanted)
+    pub(super) fn take_collected(&mut self) -> Vec<CollectedRead> {
+        std::mem::take(&mut self.collected)
     }
 
-    /// Keeps the answers to reads of one text. The last column of each row says to which it belongs, counted from 1.
-    pub(super) fn learn(&mut self, wanted: Wanted, rows: Vec<PgRow>) {
-        let once = locks(&wanted.sql);
+    /// Stores the answers to reads of one text. The last column of each row is the number of its read, from 1.
+    pub(super) fn store_answers(&mut self, collected: CollectedRead, rows: Vec<PgRow>) {
+        let once = locks(&collected.sql);
         let mut found: Vec<Vec<PgRow>> = Vec::new();
-        found.resize_with(wanted.reads.len(), Vec::new);
+        found.resize_with(collected.reads.len(), Vec::new);
         for row in rows {
             let place: Option<i64> = row.len().checked_sub(1).and_then(|last| row.try_get(last).ok());
             let place = place.and_then(|place| usize::try_from(place - 1).ok());
@@ -84,22 +84,22 @@ impl Prefetched {
                 rows.push(row);
             }
         }
-        let answers = wanted.reads.into_keys().zip(found).map(|(name, rows)| {
-            // The one that asks for something missing may make it, so the next one asks the server.
+        let answers = collected.reads.into_keys().zip(found).map(|(key, rows)| {
+            // The reader of a missing row may insert it, so the next read goes to the server.
             let once = once || rows.is_empty();
-            (name, Answer { rows: Arc::new(rows), once })
+            (key, Answer { rows: Arc::new(rows), once })
         });
-        self.known.entry(wanted.sql).or_default().extend(answers);
+        self.answers.entry(collected.sql).or_default().extend(answers);
     }
 
-    /// The answer to a read, if it was prefetched.
+    /// The prefetched answer to a read.
     pub(super) fn answer(&mut self, sql: &str, params: &[Value<'_>]) -> Option<Arc<Vec<PgRow>>> {
-        let known = self.known.get_mut(sql)?;
-        let name = name_of(params)?;
-        let answer = known.get(&name)?;
+        let answers = self.answers.get_mut(sql)?;
+        let key = key_of(params)?;
+        let answer = answers.get(&key)?;
         let rows = answer.rows.clone();
         if answer.once {
-            known.remove(&name);
+            answers.remove(&key);
         }
         Some(rows)
     }
@@ -109,7 +109,7 @@ impl Prefetched {
     }
 }
 
-impl Wanted {
+impl CollectedRead {
     /// The parameters of the one statement: a list for each parameter.
     pub(super) fn columns(&self) -> Vec<Value<'static>> {
         let width = self.reads.values().next().map_or(0, Vec::len);
@@ -122,11 +122,11 @@ impl Wanted {
     }
 }
 
-/// The statement that makes many reads, made of the one that makes one and the types of its parameters.
+/// Builds the statement of many reads from that of one and the types of its parameters.
 pub(super) fn for_many_reads<'t>(sql: &str, types: impl Iterator<Item = &'t str>) -> String {
     let (lists, names): (Vec<String>, Vec<String>) = types
         .enumerate()
-        .map(|(place, name)| (format!("?{}::{name}[]", place + 1), format!("p{}", place + 1)))
+        .map(|(place, key)| (format!("?{}::{key}[]", place + 1), format!("p{}", place + 1)))
         .unzip();
     format!(
         "select found.*, asked.n from unnest({}) with ordinality as asked ({}, n) cross join lateral ({}) found",
@@ -156,14 +156,14 @@ mod tests {
     fn equal_parameters_are_noted_once_and_in_order() {
         let mut prefetched = Prefetched::default();
         for id in ["b", "a", "b"] {
-            prefetched.want("select 1", &["w".into(), id.into()]);
+            prefetched.collect_read("select 1", &["w".into(), id.into()]);
         }
-        prefetched.want("select 1", &[1.5.into()]);
-        prefetched.want("select 1", &[]);
-        let wanted = prefetched.wanted();
-        assert_eq!(wanted.len(), 1);
+        prefetched.collect_read("select 1", &[1.5.into()]);
+        prefetched.collect_read("select 1", &[]);
+        let collected = prefetched.take_collected();
+        assert_eq!(collected.len(), 1);
         let list = |values: [&'static str; 2]| Value::Many(values.map(Value::from).to_vec());
-        assert_eq!(wanted[0].columns(), [list(["w", "w"]), list(["a", "b"])]);
-        assert_ne!(name_of(&["ab".into(), "c".into()]), name_of(&["a".into(), "bc".into()]));
+        assert_eq!(collected[0].columns(), [list(["w", "w"]), list(["a", "b"])]);
+        assert_ne!(key_of(&["ab".into(), "c".into()]), key_of(&["a".into(), "bc".into()]));
     }
 }

@@ -1,5 +1,5 @@
-//! What the service needs of an engine that speaks PostgreSQL's protocol, tried one by one in a table that is made
-//! for it and removed.
+//! Probes the features that the service needs of an engine with PostgreSQL's protocol, in a table that it creates and
+//! drops.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -8,30 +8,30 @@ use std::time::Duration;
 
 use tokio_postgres::{AsyncMessage, Client, SimpleQueryMessage};
 
+use super::super::error::DbError;
 use super::server::{Purpose, Server};
 
 /// The oldest version that the tests run on.
 const OLDEST: u32 = 15;
-/// Longest time of one trial.
+/// Timeout of one probe.
 const WITHIN: Duration = Duration::from_secs(8);
-/// Time that a statement gets to begin to wait for a lock.
+/// Time for a statement to start waiting for a lock.
 const BEGINS: Duration = Duration::from_millis(300);
 
-/// One thing that was tried.
+/// The result of one probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
-    /// What, in a few words.
+    /// The feature, in a few words.
     pub name: &'static str,
-    /// What was found; or what is wrong, and what it is needed for.
+    /// What was found; or the error, and what the feature is needed for.
     pub outcome: Result<String, String>,
 }
 
 type Tried = Result<String, String>;
 
-/// Tries everything. `notify` asks for wake-ups, too.
+/// Runs all probes; that of NOTIFY if `notify`.
 pub(in crate::db) async fn probe(server: &Server, notify: bool) -> Vec<Probe> {
-    let sessions =
-        async { Ok::<_, super::DbError>((Session::open(server).await?, Session::open(server).await?)) };
+    let sessions = async { Ok::<_, DbError>((Session::open(server).await?, Session::open(server).await?)) };
     let (one, other) = match sessions.await {
         Ok(sessions) => sessions,
         Err(why) => return vec![Probe { name: "connection", outcome: Err(why.to_string()) }],
@@ -53,7 +53,7 @@ pub(in crate::db) async fn probe(server: &Server, notify: bool) -> Vec<Probe> {
     if notify {
         add("notify", in_time(notifies(server, &other)).await);
     }
-    // A trial that failed may have left a transaction open, which holds the table.
+    // A failed probe may have left a transaction open, which locks the table.
     let _ = tokio::time::timeout(WITHIN, async {
         let _ = other.client.batch_execute("rollback").await;
         let _ = one.client.batch_execute(&format!("rollback; drop table if exists {table}")).await;
@@ -67,7 +67,7 @@ async fn in_time(trial: impl Future<Output = Tried>) -> Tried {
     tokio::time::timeout(WITHIN, trial).await.unwrap_or(Err(late))
 }
 
-/// A session with what serves it.
+/// A session, with the task that drives it.
 struct Session {
     client: Client,
     pump: tokio::task::JoinHandle<()>,
@@ -80,7 +80,7 @@ impl Drop for Session {
 }
 
 impl Session {
-    async fn open(server: &Server) -> Result<Self, super::DbError> {
+    async fn open(server: &Server) -> Result<Self, DbError> {
         let (client, connection, _) = server.connect(Purpose::Write).await?;
         Ok(Self { client, pump: tokio::spawn(async move { drop(connection.await) }) })
     }
@@ -95,7 +95,7 @@ impl Session {
         Ok(rows.collect())
     }
 
-    /// How many rows the last statement changed.
+    /// The row count of the last statement.
     async fn changed(&self, sql: &str) -> Result<u64, String> {
         let answer = self.client.simple_query(sql).await.map_err(|why| words(&why))?;
         let counts = answer.iter().filter_map(|message| match message {
@@ -109,13 +109,13 @@ impl Session {
         self.client.batch_execute(sql).await.map_err(|why| words(&why))
     }
 
-    /// Its number on the server.
+    /// Its process id on the server.
     async fn number(&self) -> Option<u32> {
         self.column("select pg_backend_pid()").await.ok()?.first()?.parse().ok()
     }
 }
 
-/// What the server says is wrong.
+/// The server's error message.
 fn words(why: &tokio_postgres::Error) -> String {
     why.as_db_error().map_or_else(|| why.to_string(), |why| why.message().to_owned())
 }
@@ -150,7 +150,7 @@ impl Trial<'_> {
             .map_err(|why| format!("{why}; the schema is made by the service's own user"))
     }
 
-    /// Rows are handed out among nodes.
+    /// Nodes share a queue of rows.
     async fn skip_locked(&self) -> Tried {
         let table = self.table;
         self.one.run(&format!("begin; select id from {table} where id = 1 for update")).await?;
@@ -164,7 +164,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Of two live nudges to one number the second is refused.
+    /// The second of two live nudges to one number is rejected.
     async fn on_conflict(&self) -> Tried {
         let add = format!(
             "insert into {0} (id, name, open, n) values (4, 'a', 1, 0) \
@@ -193,13 +193,13 @@ impl Trial<'_> {
         }
     }
 
-    /// A statement that waited for a row looks at it again.
+    /// A statement that waited for a row sees its new version.
     async fn read_committed(&self) -> Tried {
         let table = self.table;
         self.one.run(&format!("begin; update {table} set n = 1 where id = 1")).await?;
         let again = format!("begin; update {table} set n = n + 10 where id = 1");
         let claim = format!("update {table} set n = n + 100 where id = 1 and n = 0");
-        // The second session begins to wait; then the first commits.
+        // The second session starts waiting; then the first commits.
         let outcome = {
             let mut waits = pin!(async {
                 self.other.run(&again).await?;
@@ -263,7 +263,7 @@ async fn notifies(server: &Server, other: &Session) -> Tried {
     let ask = async {
         client.batch_execute("listen dastak_probe").await.map_err(|why| words(&why))?;
         other.run("notify dastak_probe, '7'").await?;
-        // The server answers both even if it tells nobody.
+        // The server accepts both even if it notifies nobody.
         tokio::time::sleep_until(tokio::time::Instant::now() + WITHIN / 2).await;
         Err::<String, _>("LISTEN and NOTIFY are accepted, and nothing arrives".to_owned())
     };

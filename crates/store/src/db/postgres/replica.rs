@@ -1,9 +1,9 @@
-//! A standby that only reads, for reads that may take long and need not see what was written a moment ago. While it
-//! is away or too far behind, and when it cancels a read, the primary does the work.
+//! A read replica (hot standby) for long reads that tolerate replication lag. While it is unreachable or lags too far, and
+//! when it cancels a read, the primary runs the read.
 //!
-//! How far it is behind is measured, not believed: a thread notes each second how far the log of the primary has
-//! come, and looks which of these points the standby has reached. So a standby that is cut off from a primary shows
-//! it, and one whose primary rests is not behind.
+//! The lag is measured: a thread records the WAL position of the primary each second, and checks which of these
+//! positions the standby has replayed. So a standby that is cut off from its primary is seen to lag, and one whose
+//! primary is idle is not.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,24 +13,27 @@ use std::time::{Duration, Instant};
 
 use tokio_postgres::{Client, SimpleQueryMessage};
 
+use super::super::error::DbError;
+use super::super::metrics::StoreMetrics;
 use super::server::{Purpose, Server};
-use super::{DbError, Job, StoreMetrics, pool};
+use super::session::{Job, pool};
 
-/// How far it may be behind.
-pub const BEHIND: Duration = Duration::from_secs(10);
-/// Time between two looks.
-const LOOK: Duration = Duration::from_secs(1);
-/// Longest wait for an answer to one.
+/// Most replication lag.
+pub const MAX_LAG: Duration = Duration::from_secs(10);
+/// Time between two measurements.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Timeout of one query of a measurement.
 const ANSWER: Duration = Duration::from_secs(3);
-/// Points that are remembered: a standby that has reached none of them is further behind than anybody waits for.
-const POINTS: usize = 60;
+/// WAL positions that are kept: a standby that has replayed none of them lags too far.
+const MAX_POSITIONS: usize = 60;
 
+/// Whether long reads go to the replica.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
-    /// It reads; how far it was behind.
-    Reads(Duration),
-    /// It does not, and the primary reads instead; why.
-    Rests(String),
+pub enum ReplicaStatus {
+    /// It serves reads; its lag.
+    Serving(Duration),
+    /// The primary serves the reads; why.
+    Bypassed(String),
 }
 
 pub(super) struct Replica {
@@ -39,26 +42,28 @@ pub(super) struct Replica {
 }
 
 struct State {
-    standing: Mutex<Standing>,
+    status: Mutex<ReplicaStatus>,
     closing: AtomicBool,
     metrics: StoreMetrics,
 }
 
 impl State {
-    fn set(&self, standing: Standing) {
-        let mut known = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        match (&*known, &standing) {
-            (Standing::Reads(_), Standing::Rests(why)) => {
+    fn set(&self, status: ReplicaStatus) {
+        let mut known = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        match (&*known, &status) {
+            (ReplicaStatus::Serving(_), ReplicaStatus::Bypassed(why)) => {
                 tracing::warn!(%why, "the replica is not read from; long reads go to the primary");
             }
-            (Standing::Rests(_), Standing::Reads(_)) => tracing::info!("long reads go to the replica"),
+            (ReplicaStatus::Bypassed(_), ReplicaStatus::Serving(_)) => {
+                tracing::info!("long reads go to the replica")
+            }
             _ => {}
         }
-        self.metrics.replica_reads.set(i64::from(matches!(standing, Standing::Reads(_))));
-        if let Standing::Reads(behind) = &standing {
+        self.metrics.replica_reads.set(i64::from(matches!(status, ReplicaStatus::Serving(_))));
+        if let ReplicaStatus::Serving(behind) = &status {
             self.metrics.replica_behind.set(behind.as_secs_f64());
         }
-        *known = standing;
+        *known = status;
     }
 }
 
@@ -77,7 +82,7 @@ impl Replica {
     ) -> Result<Self, DbError> {
         let readers = pool("store-replica", connections, standby, Purpose::Read, metrics)?;
         let state = Arc::new(State {
-            standing: Mutex::new(Standing::Rests("it was not asked yet".into())),
+            status: Mutex::new(ReplicaStatus::Bypassed("it was not checked yet".into())),
             closing: AtomicBool::new(false),
             metrics: metrics.clone(),
         });
@@ -89,31 +94,34 @@ impl Replica {
         Ok(Self { readers, state })
     }
 
-    pub(super) fn standing(&self) -> Standing {
-        self.state.standing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(super) fn status(&self) -> ReplicaStatus {
+        self.state.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn usable(&self) -> bool {
-        matches!(&*self.state.standing.lock().unwrap_or_else(PoisonError::into_inner), Standing::Reads(_))
+        matches!(
+            &*self.state.status.lock().unwrap_or_else(PoisonError::into_inner),
+            ReplicaStatus::Serving(_)
+        )
     }
 
-    /// A read failed there: none goes there until the next look.
+    /// A read failed on the replica: it is bypassed until the next measurement.
     pub(super) fn failed(&self, why: &DbError) {
         self.state.metrics.replica_failures.inc();
-        // It is well, but for this read.
+        // A recovery conflict concerns this read only.
         if !matches!(why, DbError::Retry(_)) {
-            self.state.set(Standing::Rests(why.to_string()));
+            self.state.set(ReplicaStatus::Bypassed(why.to_string()));
         }
     }
 }
 
-/// Points of the primary's log, and when it was there.
+/// WAL positions of the primary, with the time of each.
 #[derive(Default)]
-struct Points(VecDeque<(Instant, u64)>);
+struct WalPositions(VecDeque<(Instant, u64)>);
 
-impl Points {
-    fn note(&mut self, at: Instant, position: u64) {
-        // One that rests is where it was: the standby that is there, too, is not behind.
+impl WalPositions {
+    fn record(&mut self, at: Instant, position: u64) {
+        // An idle primary: a standby at the same position does not lag.
         if let Some(last) = self.0.back_mut()
             && last.1 == position
         {
@@ -121,53 +129,53 @@ impl Points {
             return;
         }
         self.0.push_back((at, position));
-        if self.0.len() > POINTS {
+        if self.0.len() > MAX_POSITIONS {
             self.0.pop_front();
         }
     }
 
-    /// How long ago the primary was where a standby is that has come so far.
+    /// The lag of a standby that has replayed up to `position`.
     fn behind(&self, now: Instant, position: u64) -> Option<Duration> {
         let (at, _) = self.0.iter().rev().find(|(_, point)| *point <= position)?;
         Some(now.saturating_duration_since(*at))
     }
 }
 
-/// A look every second, until the store closes.
+/// Measures the lag every second until the store closes.
 fn watch(primary: &Server, standby: &Server, state: &State) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-    let mut points = Points::default();
+    let mut positions = WalPositions::default();
     let (mut there, mut here) = (None, None);
     while !state.closing.load(Ordering::Acquire) {
-        let standing = runtime.block_on(async {
+        let status = runtime.block_on(async {
             let ask = "select pg_is_in_recovery(), pg_current_wal_lsn() - '0/0'::pg_lsn";
-            let came = look(primary, &mut here, ask).await.map_err(|why| format!("the primary: {why}"))?;
+            let came = query(primary, &mut here, ask).await.map_err(|why| format!("the primary: {why}"))?;
             let Some(position) = came.1 else {
                 return Err("the primary: does not say how far its log has come".to_owned());
             };
-            points.note(Instant::now(), position);
+            positions.record(Instant::now(), position);
             let ask = "select pg_is_in_recovery(), pg_last_wal_replay_lsn() - '0/0'::pg_lsn";
-            match look(standby, &mut there, ask).await? {
-                (true, Some(position)) => Ok(points.behind(Instant::now(), position)),
+            match query(standby, &mut there, ask).await? {
+                (true, Some(position)) => Ok(positions.behind(Instant::now(), position)),
                 _ => Err("the server that database_replica_url names is no standby".to_owned()),
             }
         });
-        state.set(match standing {
-            Ok(Some(behind)) if behind <= BEHIND => Standing::Reads(behind),
-            Ok(behind) => Standing::Rests(behind.map_or_else(
+        state.set(match status {
+            Ok(Some(behind)) if behind <= MAX_LAG => ReplicaStatus::Serving(behind),
+            Ok(behind) => ReplicaStatus::Bypassed(behind.map_or_else(
                 || "it is far behind".to_owned(),
-                |behind| format!("it is {} s behind; {} s are allowed", behind.as_secs(), BEHIND.as_secs()),
+                |behind| format!("it is {} s behind; {} s are allowed", behind.as_secs(), MAX_LAG.as_secs()),
             )),
-            Err(why) => Standing::Rests(why),
+            Err(why) => ReplicaStatus::Bypassed(why),
         });
-        std::thread::sleep(LOOK);
+        std::thread::sleep(INTERVAL);
     }
 }
 
-/// A session of its own, and the task that serves it.
-type Line = Option<(Client, tokio::task::JoinHandle<()>)>;
+/// A session, with the task that drives it.
+type WatchSession = Option<(Client, tokio::task::JoinHandle<()>)>;
 
-async fn look(server: &Server, line: &mut Line, ask: &str) -> Result<(bool, Option<u64>), String> {
+async fn query(server: &Server, line: &mut WatchSession, ask: &str) -> Result<(bool, Option<u64>), String> {
     let outcome = tokio::time::timeout(ANSWER, async {
         if line.is_none() {
             let (client, connection, _) =
@@ -189,9 +197,9 @@ async fn look(server: &Server, line: &mut Line, ask: &str) -> Result<(bool, Opti
     .await
     .unwrap_or_else(|_| Err("the server does not answer".to_owned()));
     if outcome.is_err()
-        && let Some((_, pump)) = line.take()
+        && let Some((_, driver)) = line.take()
     {
-        pump.abort();
+        driver.abort();
     }
     outcome
 }
@@ -204,24 +212,24 @@ mod tests {
     fn a_standby_is_as_far_behind_as_the_primary_has_gone_since() {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
-        let behind = |points: &Points, seconds, position| {
-            points.behind(at(seconds), position).map(|behind| behind.as_secs())
+        let behind = |positions: &WalPositions, seconds, position| {
+            positions.behind(at(seconds), position).map(|behind| behind.as_secs())
         };
-        let mut points = Points::default();
-        assert_eq!(behind(&points, 0, 5), None, "nothing is known");
+        let mut positions = WalPositions::default();
+        assert_eq!(behind(&positions, 0, 5), None, "nothing is known");
         for (seconds, position) in [(0, 10), (1, 20), (2, 30)] {
-            points.note(at(seconds), position);
+            positions.record(at(seconds), position);
         }
-        assert_eq!(behind(&points, 2, 30), Some(0));
-        assert_eq!(behind(&points, 2, 40), Some(0), "it may be further than the last look");
-        assert_eq!(behind(&points, 5, 29), Some(4));
-        assert_eq!(behind(&points, 5, 9), None, "further than any point");
-        points.note(at(60), 30);
-        assert_eq!(behind(&points, 60, 30), Some(0), "the primary rests");
-        assert_eq!(behind(&points, 60, 25), Some(59), "and the standby is cut off");
+        assert_eq!(behind(&positions, 2, 30), Some(0));
+        assert_eq!(behind(&positions, 2, 40), Some(0), "it may be further than the last look");
+        assert_eq!(behind(&positions, 5, 29), Some(4));
+        assert_eq!(behind(&positions, 5, 9), None, "further than any point");
+        positions.record(at(60), 30);
+        assert_eq!(behind(&positions, 60, 30), Some(0), "the primary rests");
+        assert_eq!(behind(&positions, 60, 25), Some(59), "and the standby is cut off");
         for seconds in 0..1_000 {
-            points.note(at(100 + seconds), 100 + seconds);
+            positions.record(at(100 + seconds), 100 + seconds);
         }
-        assert_eq!(points.0.len(), POINTS);
+        assert_eq!(positions.0.len(), MAX_POSITIONS);
     }
 }

@@ -1,4 +1,4 @@
-//! Where the server is, how to talk to it, and whether it was there a moment ago.
+//! The address of a server, how to connect to it, and whether it was reachable a moment ago.
 
 use std::future::Future;
 use std::path::Path;
@@ -14,34 +14,34 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::super::DbError;
-use super::tx::classify;
+use super::super::error::DbError;
+use super::error::classify;
 
-/// Longest wait for a connection to one host, with everything that is said until statements can be sent.
+/// Timeout of a connection to one host, with the setup of its session.
 const CONNECT: Duration = Duration::from_secs(3);
-/// Longest wait for one of its addresses.
+/// Timeout of one address of a host.
 const ADDRESS: Duration = Duration::from_millis(1500);
-/// Time after a failure in which nobody tries again.
+/// Time after a failure without a new attempt.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What every session is told at its beginning. A node that stops in the middle of a transaction holds its locks
-/// only so long, and nobody waits longer for one. There is no bound on statements: one that the server cancels
-/// while it waits for its standby would be acknowledged although the standby lacks it. A page that is looked up by a key costs
-/// about as much as one that is read in order: with the server's default, made for disks that turn, a statement for a hundred
-/// rows reads a whole table until that has some thousand pages.
+/// The setup of every session. A node that dies in the middle of a transaction holds its locks only so long, and nobody
+/// waits longer for one. There is no statement timeout: a commit that the server cancels while it waits for its standby
+/// would be acknowledged although the standby lacks it. Random page reads cost about as much as sequential ones: with
+/// the server's default, made for spinning disks, a statement for a hundred rows scans a whole table of up to some
+/// thousand pages.
 const SESSION: &str =
     "set idle_in_transaction_session_timeout = '5s'; set lock_timeout = '2s'; set random_page_cost = 1.1";
-/// What a session that only reads is told, too.
+/// The addition for a session that only reads.
 const READ_ONLY: &str = "; set default_transaction_read_only = on";
 
-/// Time without an answer after which a host is asked whether it is there.
-const ASKED_AFTER: Duration = Duration::from_secs(3);
+/// Time without an answer after which the host is probed.
+const PROBE_AFTER: Duration = Duration::from_secs(3);
 
-/// A session, and the place of its host.
+/// A session, and the index of its host.
 type Session = (Client, Connection<Socket, Tls>, usize);
 type Tls = <MakeRustlsConnect as tokio_postgres::tls::MakeTlsConnect<Socket>>::Stream;
 
-/// What a session is for.
+/// The purpose of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::db) enum Purpose {
     Write,
@@ -49,31 +49,30 @@ pub(in crate::db) enum Purpose {
     Wake,
 }
 
-/// Whether the server was there when it was last tried.
+/// Whether the server was reachable at the last attempt.
 enum Health {
     Well,
-    /// Not then. One session tries again after `next`; until it has succeeded, all others are refused at once.
-    Doubtful {
-        trying: bool,
+    /// It was not. One session retries after `next`; until it succeeds, all others fail at once.
+    Unreachable {
+        retrying: bool,
         next: Instant,
         why: String,
     },
 }
 
-/// Where the server is and how to talk to it: in the clear, or with TLS that verifies its certificate when the URL
-/// says `sslmode=require`.
+/// A server: its hosts, and whether to use TLS, which verifies the certificate, as the URL says with `sslmode=require`.
 #[derive(Clone)]
 pub(in crate::db) struct Server {
     /// One for each host of the URL.
     hosts: Arc<[Config]>,
-    /// The host that answered last; it is tried first.
+    /// The last host that answered, which is tried first.
     last_good: Arc<AtomicUsize>,
     health: Arc<Mutex<Health>>,
     tls: MakeRustlsConnect,
 }
 
 impl Server {
-    /// The server that a setting of this name leads to.
+    /// Parses the URL; `setting` is its name in errors.
     pub(in crate::db) fn new(setting: &str, url: &str, ca: Option<&Path>) -> Result<Self, DbError> {
         let wrong = |why: String| DbError::Unavailable(why);
         let mut config: Config =
@@ -86,7 +85,7 @@ impl Server {
             config.application_name("dastak");
         }
         if config.get_ssl_mode() != SslMode::Require {
-            // `prefer` would accept any certificate, or none, which protects nothing.
+            // `prefer` would accept any certificate, or none, which gives no protection.
             config.ssl_mode(SslMode::Disable);
         }
         let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
@@ -113,15 +112,14 @@ impl Server {
         })
     }
 
-    /// Connects to the host that answered last, or else to the next.
+    /// Connects to the last host that answered, or else to the next.
     ///
     /// # Errors
-    /// Why not. While the server is in doubt, only one session tries, and all others hear at once why the last
-    /// one failed.
+    /// Why not. While the server is unreachable, only one session retries, and all others get the last error at once.
     pub(in crate::db) async fn connect(&self, purpose: Purpose) -> Result<Session, DbError> {
-        let trial = self.enter()?;
+        let attempt = self.enter()?;
         let outcome = self.try_hosts(purpose).await;
-        trial.end(&outcome);
+        attempt.end(&outcome);
         outcome
     }
 
@@ -153,7 +151,7 @@ impl Server {
             Purpose::Write | Purpose::Wake => SESSION.to_owned(),
             Purpose::Read => format!("{SESSION}{READ_ONLY}"),
         };
-        let told = {
+        let sent = {
             let pump = std::future::poll_fn(|context| {
                 loop {
                     match connection.poll_message(context) {
@@ -165,15 +163,14 @@ impl Server {
                 }
             });
             tokio::select! {
-                told = client.batch_execute(&words) => told,
+                sent = client.batch_execute(&words) => sent,
                 Some(why) = pump => Err(why),
             }
         };
-        told.map(|()| (client, connection))
+        sent.map(|()| (client, connection))
     }
 
-    /// Waits for an answer of the host at this place. While none comes, the host is asked from time to time whether
-    /// it is there: what is slow is not taken for what is gone.
+    /// Waits for an answer of a host. Meanwhile the host is probed from time to time, to tell a slow one from a dead one.
     pub(in crate::db) async fn answer<T>(
         &self,
         place: usize,
@@ -182,19 +179,19 @@ impl Server {
     ) -> Option<T> {
         let (mut answer, began) = (pin!(answer), Instant::now());
         while began.elapsed() < most {
-            if let Ok(answer) = tokio::time::timeout(ASKED_AFTER, answer.as_mut()).await {
+            if let Ok(answer) = tokio::time::timeout(PROBE_AFTER, answer.as_mut()).await {
                 return Some(answer);
             }
             tokio::select! {
                 answer = answer.as_mut() => return Some(answer),
-                there = self.is_there(place) => if !there { return None },
+                there = self.is_reachable(place) => if !there { return None },
             }
         }
         None
     }
 
-    /// Whether a host takes a session, or says why not.
-    async fn is_there(&self, place: usize) -> bool {
+    /// Whether a host accepts a session, or refuses it with an error.
+    async fn is_reachable(&self, place: usize) -> bool {
         match tokio::time::timeout(CONNECT, self.hosts[place].connect(self.tls.clone())).await {
             Ok(Ok(_)) => true,
             Ok(Err(why)) => why.code().is_some(),
@@ -202,11 +199,11 @@ impl Server {
         }
     }
 
-    /// Notes that the server did not answer: until somebody has connected, it counts as away.
-    pub(in crate::db) fn doubt(&self, why: &str) {
+    /// Marks the server as unreachable until a session connects.
+    pub(in crate::db) fn mark_unreachable(&self, why: &str) {
         let mut health = self.health();
         if matches!(*health, Health::Well) {
-            *health = Health::Doubtful { trying: false, next: Instant::now(), why: why.to_owned() };
+            *health = Health::Unreachable { retrying: false, next: Instant::now(), why: why.to_owned() };
         }
     }
 
@@ -214,30 +211,30 @@ impl Server {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn enter(&self) -> Result<Trial<'_>, DbError> {
+    fn enter(&self) -> Result<Attempt<'_>, DbError> {
         let mut health = self.health();
         let alone = match &mut *health {
             Health::Well => false,
-            Health::Doubtful { trying, next, why } => {
-                if *trying || Instant::now() < *next {
+            Health::Unreachable { retrying, next, why } => {
+                if *retrying || Instant::now() < *next {
                     return Err(DbError::Unavailable(why.clone()));
                 }
-                *trying = true;
+                *retrying = true;
                 true
             }
         };
-        Ok(Trial { server: self, alone })
+        Ok(Attempt { server: self, alone })
     }
 }
 
 /// An attempt to connect.
-struct Trial<'a> {
+struct Attempt<'a> {
     server: &'a Server,
-    /// Whether all others wait for its outcome.
+    /// Whether it is the only attempt.
     alone: bool,
 }
 
-impl Trial<'_> {
+impl Attempt<'_> {
     fn end<T>(mut self, outcome: &Result<T, DbError>) {
         let mut health = self.server.health();
         match outcome {
@@ -247,25 +244,25 @@ impl Trial<'_> {
                     DbError::Unavailable(why) => why.clone(),
                     other => other.to_string(),
                 };
-                *health = Health::Doubtful { trying: false, next: Instant::now() + PAUSE, why };
+                *health = Health::Unreachable { retrying: false, next: Instant::now() + PAUSE, why };
             }
         }
         self.alone = false;
     }
 }
 
-impl Drop for Trial<'_> {
-    /// It was broken off: the next may try.
+impl Drop for Attempt<'_> {
+    /// It was cancelled: the next may retry.
     fn drop(&mut self) {
         if self.alone
-            && let Health::Doubtful { trying, .. } = &mut *self.server.health()
+            && let Health::Unreachable { retrying, .. } = &mut *self.server.health()
         {
-            *trying = false;
+            *retrying = false;
         }
     }
 }
 
-/// The settings of a URL with several hosts, for each of them: so each gets its own deadline.
+/// Splits the settings of a URL by host, so that each has its own timeout.
 fn each_host(all: &Config) -> Result<Vec<Config>, String> {
     let (hosts, addresses, ports) = (all.get_hosts(), all.get_hostaddrs(), all.get_ports());
     let count = hosts.len().max(addresses.len());
@@ -348,19 +345,19 @@ mod tests {
     }
 
     #[test]
-    fn one_session_tries_a_server_in_doubt_and_the_others_hear_at_once() {
+    fn one_session_retries_an_unreachable_server_and_the_others_fail_at_once() {
         let server = Server::new("database_url", "postgres://me@one/data", None).unwrap();
-        assert!(server.enter().is_ok_and(|trial| !trial.alone), "any may try a server that is well");
-        server.doubt("no answer");
-        let trial = server.enter().unwrap();
+        assert!(server.enter().is_ok_and(|attempt| !attempt.alone), "any may try a server that is well");
+        server.mark_unreachable("no answer");
+        let attempt = server.enter().unwrap();
         let refused = server.enter().map(|_| ());
         assert_eq!(refused, Err(DbError::Unavailable("no answer".into())));
-        trial.end(&Ok(()));
+        attempt.end(&Ok(()));
         let (one, other) = (server.enter().unwrap(), server.enter().unwrap());
         one.end(&Err::<(), _>(DbError::Unavailable("nobody there".into())));
         assert!(server.enter().is_err(), "not at once again");
         other.end(&Ok(()));
-        server.doubt("no answer");
+        server.mark_unreachable("no answer");
         drop(server.enter().unwrap());
         assert!(server.enter().is_ok(), "one that was broken off holds nobody up");
     }

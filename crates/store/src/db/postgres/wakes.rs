@@ -1,7 +1,6 @@
-//! Wake-ups between nodes. Each node has one connection for them: it hears what others say, and says what this
-//! node's commits owe, outside their transactions, because NOTIFY in a transaction holds a lock of the whole
-//! installation until that has committed. A wake-up that is lost is no harm: every job looks by itself from time
-//! to time.
+//! Wake-ups between nodes. Each node has one connection that listens for those of others and sends its own. They are sent
+//! outside of the transactions that cause them, because NOTIFY holds a lock of the whole database until its commit. A
+//! lost wake-up does no harm: every job also polls.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -12,35 +11,35 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_postgres::{AsyncMessage, Error, SimpleQueryMessage};
 
-use super::super::{OnWake, WakeSet};
+use super::super::commit_effects::{OnWake, WakeSet};
 use super::server::{Purpose, Server};
 
-/// Time between two wake-ups that a node sends. What is owed meanwhile goes with the next.
+/// Time between two wake-ups of a node; those that are queued meanwhile go with the next.
 const PACE: Duration = Duration::from_millis(5);
-/// Time after which a connection on which nothing is said is tried.
+/// Idle time after which the connection is checked.
 const QUIET: Duration = Duration::from_secs(2);
-/// Longest wait for an answer on it.
+/// Timeout of that check.
 const ANSWER: Duration = Duration::from_secs(3);
-/// Pause before it is connected again.
+/// Backoff before a reconnect.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// Time between two looks of all jobs without wake-ups.
+/// Polling interval of all jobs without wake-ups.
 const POLL: Duration = Duration::from_millis(500);
 
-/// Hears the wake-ups of all nodes. Nothing of this session is worth a wait for the disk.
+/// Subscribes to the wake-ups of all nodes. This session needs no durability.
 const LISTEN: &str = "set application_name = 'dastak wake-ups'; set synchronous_commit = off; listen dastak_wake; \
      select pg_backend_pid()";
 
-/// What this node has to say to the others.
+/// Wake-ups that this node has to send.
 #[derive(Default)]
-pub(super) struct Owed {
+pub(super) struct PendingWakes {
     topics: AtomicU32,
     more: Notify,
     closing: AtomicBool,
 }
 
-impl Owed {
-    /// Says this to the other nodes soon.
+impl PendingWakes {
+    /// Queues a wake-up for the other nodes.
     pub(super) fn add(&self, topics: u32) {
         if self.topics.fetch_or(topics, Ordering::AcqRel) == 0 {
             self.more.notify_one();
@@ -57,14 +56,14 @@ impl Owed {
     }
 }
 
-/// Hands the wake-ups of other nodes to `on_wake`, and sends what is owed to them, until the store closes.
-/// Connects again after a loss, and then wakes everything: nobody knows what was said meanwhile.
-pub(super) fn run(server: &Server, on_wake: &OnWake, owed: &Owed) {
+/// Passes the wake-ups of other nodes to `on_wake`, and sends those of this one, until the store closes.
+/// Reconnects after a loss, and then wakes all jobs, since wake-ups may have been missed.
+pub(super) fn run(server: &Server, on_wake: &OnWake, pending: &PendingWakes) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
     let missed = Cell::new(false);
-    while !owed.closing() {
-        let ended = runtime.block_on(converse(server, on_wake, owed, &missed));
-        if owed.closing() {
+    while !pending.closing() {
+        let ended = runtime.block_on(exchange(server, on_wake, pending, &missed));
+        if pending.closing() {
             return;
         }
         if let Err(why) = ended {
@@ -74,12 +73,11 @@ pub(super) fn run(server: &Server, on_wake: &OnWake, owed: &Owed) {
     }
 }
 
-/// Instead of all that, for an engine without NOTIFY: every job looks by itself at short intervals, until the store
-/// closes.
-pub(super) fn poll(on_wake: &OnWake, owed: &Owed) {
+/// For an engine without NOTIFY: wakes all jobs at short intervals until the store closes.
+pub(super) fn poll(on_wake: &OnWake, pending: &PendingWakes) {
     loop {
         std::thread::sleep(POLL);
-        if owed.closing() {
+        if pending.closing() {
             return;
         }
         on_wake(WakeSet(u32::MAX));
@@ -91,11 +89,16 @@ fn late<T>(_: T) -> String {
     "the server does not answer".to_owned()
 }
 
-async fn converse(server: &Server, on_wake: &OnWake, owed: &Owed, missed: &Cell<bool>) -> Result<(), String> {
+async fn exchange(
+    server: &Server,
+    on_wake: &OnWake,
+    pending: &PendingWakes,
+    missed: &Cell<bool>,
+) -> Result<(), String> {
     let (client, mut connection, _) = server.connect(Purpose::Wake).await.map_err(|why| why.to_string())?;
-    // The number of our own session: what it said is known here.
+    // The process id of our own session, whose notifications are ignored.
     let own = Cell::new(0);
-    let hear = poll_fn(|context| {
+    let listen = poll_fn(|context| {
         loop {
             match connection.poll_message(context) {
                 Poll::Ready(Some(Ok(AsyncMessage::Notification(note)))) => {
@@ -112,35 +115,35 @@ async fn converse(server: &Server, on_wake: &OnWake, owed: &Owed, missed: &Cell<
             }
         }
     });
-    let say = async {
+    let send = async {
         let listening = tokio::time::timeout(ANSWER, client.simple_query(LISTEN)).await.map_err(late)?;
         own.set(session_of(listening).map_err(|why| why.to_string())?);
         if missed.replace(true) {
             on_wake(WakeSet(u32::MAX));
         }
         loop {
-            let _ = tokio::time::timeout(QUIET, owed.more.notified()).await;
-            if owed.closing() {
+            let _ = tokio::time::timeout(QUIET, pending.more.notified()).await;
+            if pending.closing() {
                 return Ok(());
             }
-            let topics = owed.topics.swap(0, Ordering::AcqRel);
-            // An empty statement finds out whether the server is still there.
-            let words = if topics == 0 { String::new() } else { format!("notify dastak_wake, '{topics}'") };
-            let said = tokio::time::timeout(ANSWER, client.batch_execute(&words)).await;
-            if let Err(why) = said.map_err(late).and_then(|said| said.map_err(|why| why.to_string())) {
-                owed.topics.fetch_or(topics, Ordering::AcqRel);
+            let topics = pending.topics.swap(0, Ordering::AcqRel);
+            // An empty statement checks whether the server is alive.
+            let sql = if topics == 0 { String::new() } else { format!("notify dastak_wake, '{topics}'") };
+            let sent = tokio::time::timeout(ANSWER, client.batch_execute(&sql)).await;
+            if let Err(why) = sent.map_err(late).and_then(|sent| sent.map_err(|why| why.to_string())) {
+                pending.topics.fetch_or(topics, Ordering::AcqRel);
                 return Err(why);
             }
             tokio::time::sleep_until(tokio::time::Instant::now() + PACE).await;
         }
     };
     tokio::select! {
-        why = hear => Err(why),
-        ended = say => ended,
+        why = listen => Err(why),
+        ended = send => ended,
     }
 }
 
-/// The number of the session that listens.
+/// The process id of the listening session.
 fn session_of(answer: Result<Vec<SimpleQueryMessage>, Error>) -> Result<i32, Error> {
     let rows = answer?;
     let number = rows.iter().find_map(|message| match message {

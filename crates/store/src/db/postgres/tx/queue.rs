@@ -1,29 +1,35 @@
-//! Writes that travel with the next message, and rows that are changed or added alike.
+//! Queued writes, and rows that are batched into one statement.
 
 use tokio_postgres::Statement;
 
-use super::super::group::{Sheet, for_many};
+use super::super::add_batch::{AddBatch, for_many};
 use super::PgTx;
-use crate::db::{Counter, DbError, Fold, Must, Value};
-use crate::generations::COMPARE;
+use crate::db::counters::{Counter, Fold};
+use crate::db::error::{DbError, Must};
+use crate::db::value::Value;
 
-/// Values that name a row which is changed: its workspace and its id.
-const NAME: usize = 2;
-/// Rows of one statement at most.
-const TOGETHER: usize = 256;
+/// The leading values that are the key of an updated row: workspace and id.
+const KEY_WIDTH: usize = 2;
+/// Most rows of one statement.
+const MAX_ROWS: usize = 256;
 
-/// A write that travels with the next message.
+/// Compares generations: lists of subjects and of numbers. It divides by zero if one of them differs.
+const COMPARE: &str = "select 1 / (count(*) = 0)::int from unnest(?1::text[], ?2::bigint[]) as seen (subject, n) \
+     left join lateral (select n from generations g where g.subject = seen.subject offset 0) g on true \
+     where coalesce(g.n, 0) <> seen.n";
+
+/// A write that is sent with the next message.
 pub(super) struct Queued {
     pub(super) statement: Statement,
     pub(super) params: Vec<Value<'static>>,
     /// The error of the transaction when the statement divides by zero.
     pub(super) otherwise: Option<DbError>,
-    /// More rows that it is to change or add, with the text for one ([`PgTx::change`], [`PgTx::add`]).
-    more: Option<More>,
+    /// More rows to update or insert, with the text for one ([`PgTx::change`], [`PgTx::add`]).
+    more: Option<BatchRows>,
 }
 
-/// Rows that are changed or added alike.
-struct More {
+/// Rows of one statement.
+struct BatchRows {
     sql: String,
     rows: Vec<Vec<Value<'static>>>,
 }
@@ -34,20 +40,21 @@ impl Queued {
         Self { statement, params, otherwise, more: None }
     }
 
-    /// Whether it adds rows to this table, of those that travel together.
+    /// Whether it is a batch of inserts into this table.
     fn adds_to(&self, table: &str) -> bool {
         let into = self.more.as_ref().and_then(|more| more.sql.strip_prefix("insert into "));
         into.and_then(|rest| rest.split(' ').next()) == Some(table)
     }
 
-    /// Whether it changes this row, named by its first two values, as one of its rows.
-    fn names(&self, row: &[Value<'_>]) -> bool {
-        let same = |known: &[Value<'_>]| known.iter().zip(row).take(NAME).all(|(one, other)| one == other);
+    /// Whether it updates the row of this key.
+    fn updates(&self, row: &[Value<'_>]) -> bool {
+        let same =
+            |known: &[Value<'_>]| known.iter().zip(row).take(KEY_WIDTH).all(|(one, other)| one == other);
         same(&self.params) || self.more.iter().flat_map(|more| &more.rows).any(|known| same(known))
     }
 }
 
-/// A change of a counter, which travels with the commit.
+/// A change of a counter, which is sent with the commit.
 pub(super) struct Counted {
     counter: Counter,
     sql: String,
@@ -61,19 +68,19 @@ impl PgTx {
         }
         self.one_write()?;
         let statement = self.prepare(sql, None)?;
-        self.put_off(statement, params, None);
+        self.enqueue(statement, params, None);
         Ok(())
     }
 
-    /// Runs a statement that changes so many rows, or the transaction fails.
+    /// See [`Tx::must`](crate::db::Tx::must).
     pub(in crate::db) fn must(&mut self, sql: &str, params: &[Value<'_>], must: Must) -> Result<(), DbError> {
         self.one_write()?;
         let statement = self.prepare(sql, Some(must.rows))?;
-        self.put_off(statement, params, Some(must.otherwise));
-        if self.frame.is_transaction() { Ok(()) } else { self.settle() }
+        self.enqueue(statement, params, Some(must.otherwise));
+        if self.frame.is_transaction() { Ok(()) } else { self.wait_for_queue() }
     }
 
-    /// Changes one row, or the transaction fails. What changes others alike travels in the same statement.
+    /// See [`Tx::change`](crate::db::Tx::change).
     pub(in crate::db) fn change(
         &mut self,
         sql: &str,
@@ -83,7 +90,7 @@ impl PgTx {
         self.one_row(sql, params, otherwise, table_of_change(sql))
     }
 
-    /// Adds a row that is not there, or the transaction fails. Others of the same table travel in the same statement.
+    /// See [`Tx::add_new`](crate::db::Tx::add_new).
     pub(in crate::db) fn add_new(
         &mut self,
         sql: &str,
@@ -93,7 +100,7 @@ impl PgTx {
         self.one_row(sql, params, otherwise, None)
     }
 
-    /// Adds or changes one row, a row of `table` if it is changed; otherwise the transaction fails.
+    /// Inserts one row, or updates one of `table`; otherwise the transaction fails.
     fn one_row(
         &mut self,
         sql: &str,
@@ -109,12 +116,12 @@ impl PgTx {
             return Ok(());
         }
         let statement = self.prepare(sql, Some(1))?;
-        let more = Some(More { sql: sql.to_owned(), rows: Vec::new() });
+        let more = Some(BatchRows { sql: sql.to_owned(), rows: Vec::new() });
         self.queue.push(Queued { more, ..Queued::new(statement, params, Some(otherwise)) });
         Ok(())
     }
 
-    /// Adds a row. Others of the same table that are added travel in the same statement.
+    /// See [`Tx::add`](crate::db::Tx::add).
     pub(in crate::db) fn add(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
         if !self.frame.is_transaction() {
             return self.exec(sql, params).map(|_| ());
@@ -124,22 +131,22 @@ impl PgTx {
             return Ok(());
         }
         let statement = self.prepare(sql, None)?;
-        let more = Some(More { sql: sql.to_owned(), rows: Vec::new() });
+        let more = Some(BatchRows { sql: sql.to_owned(), rows: Vec::new() });
         self.queue.push(Queued { more, ..Queued::new(statement, params, None) });
         Ok(())
     }
 
-    /// Lets a row travel with others that are queued. Returns whether there were such. It comes earlier by that than other
-    /// changes and rows that are added, but never earlier than anything else that is queued. A change of a row of `table`
-    /// never comes before another change of the same row, nor before a row that is added to the table: it may be that row.
+    /// Adds a row to a queued statement of the same text; returns `false` if there is none. The row thereby moves ahead of
+    /// other batched updates and inserts, but not of any other queued statement. An update of `table` never moves ahead of
+    /// another update of the same row, nor of an insert into the table, which may be that row.
     fn join(&mut self, sql: &str, params: &[Value<'_>], table: Option<&str>) -> bool {
-        // The earliest one that it can travel with. With the latest one, rows that are each changed twice would make a stair
-        // of statements with two rows: the second change of one row with the first of the next.
+        // The earliest possible statement. With the latest one, rows that are each updated twice would become statements of
+        // two rows: the second update of one row with the first of the next.
         let mut found = None;
         for queued in self.queue.iter_mut().rev() {
-            let same = table.is_some_and(|table| queued.adds_to(table) || queued.names(params));
+            let same = table.is_some_and(|table| queued.adds_to(table) || queued.updates(params));
             let Some(more) = queued.more.as_mut().filter(|_| !same) else { break };
-            if more.sql == sql && more.rows.len() + 1 < TOGETHER {
+            if more.sql == sql && more.rows.len() + 1 < MAX_ROWS {
                 found = Some(more);
             }
         }
@@ -148,7 +155,7 @@ impl PgTx {
         true
     }
 
-    /// Changes a counter right before the commit; changes that can be folded into an earlier one are.
+    /// See [`Tx::tally`](crate::db::Tx::tally).
     pub(in crate::db) fn tally(
         &mut self,
         counter: Counter,
@@ -179,7 +186,7 @@ impl PgTx {
         Ok(())
     }
 
-    /// Changes a counter right before the commit with a statement that divides by zero unless it did what it should.
+    /// See [`Tx::count_checked`](crate::db::Tx::count_checked).
     pub(in crate::db) fn count_checked(
         &mut self,
         counter: Counter,
@@ -194,9 +201,9 @@ impl PgTx {
         Ok(())
     }
 
-    /// Queues the changes of counters, in the order of the counters. Different ones that follow each other and are added to
-    /// alike become one statement, which takes their rows in the same order.
-    pub(super) fn put_off_counters(&mut self) {
+    /// Queues the changes of counters in the order of [`Counter`]. Adjacent inserts of one text become one statement, which
+    /// locks their rows in the same order.
+    pub(super) fn queue_counters(&mut self) {
         self.counters.sort_by_key(|counted| counted.counter);
         let mut before = None;
         for Counted { counter, sql, mut change } in std::mem::take(&mut self.counters) {
@@ -204,20 +211,20 @@ impl PgTx {
             let joins = adds && before.is_some_and(|before| before != counter);
             before = adds.then_some(counter);
             let last = self.queue.last_mut().filter(|_| joins).and_then(|last| last.more.as_mut());
-            if let Some(more) = last.filter(|more| more.sql == sql && more.rows.len() + 1 < TOGETHER) {
+            if let Some(more) = last.filter(|more| more.sql == sql && more.rows.len() + 1 < MAX_ROWS) {
                 more.rows.push(change.params);
                 continue;
             }
-            change.more = adds.then(|| More { sql, rows: Vec::new() });
+            change.more = adds.then(|| BatchRows { sql, rows: Vec::new() });
             self.queue.push(change);
         }
     }
 
-    /// Adds the rows of closures that share this transaction, as one statement for each table.
-    pub(in crate::db) fn add_all(&mut self, sheet: Sheet) -> Result<(), DbError> {
+    /// Inserts the rows of a batch, as one statement for each table.
+    pub(in crate::db) fn add_all(&mut self, batch: AddBatch) -> Result<(), DbError> {
         self.one_more()?;
-        self.expected = sheet.expected;
-        for (sql, rows) in sheet.rows {
+        self.expected = batch.expected;
+        for (sql, rows) in batch.rows {
             let one = self.prepare(&sql, None)?;
             let many = if rows.len() > 1 {
                 for_many(&sql, one.params().iter().map(tokio_postgres::types::Type::name))
@@ -241,20 +248,20 @@ impl PgTx {
         Ok(())
     }
 
-    /// Makes sure that a number is this one; otherwise the transaction runs again.
+    /// See [`Tx::unchanged`](crate::db::Tx::unchanged).
     pub(in crate::db) fn unchanged(&mut self, subject: &str, number: u64) -> Result<(), DbError> {
         self.one_write()?;
         if !self.expected.iter().any(|(known, expected)| known == subject && *expected == number) {
             self.expected.push((subject.to_owned(), number));
         }
-        if self.frame.is_transaction() { Ok(()) } else { self.settle() }
+        if self.frame.is_transaction() { Ok(()) } else { self.wait_for_queue() }
     }
 
     pub(super) fn nothing_queued(&self) -> bool {
         self.queue.is_empty() && self.counters.is_empty() && self.expected.is_empty()
     }
 
-    /// What travels with the next message.
+    /// Takes the queue, to be sent.
     pub(super) fn queued(&mut self) -> Result<Vec<Queued>, DbError> {
         if !self.expected.is_empty() {
             let (subjects, numbers) = std::mem::take(&mut self.expected)
@@ -262,21 +269,21 @@ impl PgTx {
                 .map(|(subject, number)| (Value::Text(subject.into()), Value::from(number)))
                 .unzip();
             let statement = self.prepare(COMPARE, None)?;
-            let otherwise = DbError::Retry("what was remembered has changed".into());
+            let otherwise = DbError::Retry("a cached generation is stale".into());
             let params = vec![Value::Many(subjects), Value::Many(numbers)];
             self.queue.push(Queued { statement, params, otherwise: Some(otherwise), more: None });
         }
         let mut queue = std::mem::take(&mut self.queue);
         let several = |queued: &&mut Queued| queued.more.as_ref().is_some_and(|more| !more.rows.is_empty());
         for queued in queue.iter_mut().filter(several) {
-            self.gather(queued)?;
+            self.build_batch(queued)?;
         }
         Ok(queue)
     }
 
-    /// Makes one statement of the changes of many rows.
-    fn gather(&mut self, queued: &mut Queued) -> Result<(), DbError> {
-        let Some(More { sql, rows }) = queued.more.take() else { return Ok(()) };
+    /// Builds one statement of the queued rows.
+    fn build_batch(&mut self, queued: &mut Queued) -> Result<(), DbError> {
+        let Some(BatchRows { sql, rows }) = queued.more.take() else { return Ok(()) };
         let types = queued.statement.params().iter().map(tokio_postgres::types::Type::name);
         let changes = table_of_change(&sql).is_some();
         let many = match (changes, queued.otherwise.is_some()) {
@@ -289,9 +296,9 @@ impl PgTx {
         let mut all = vec![std::mem::take(&mut queued.params)];
         all.extend(rows);
         if changes {
-            // Each row is there once, so any order gives the same result. This one is the same everywhere, so that two
-            // transactions that change the same rows never wait for each other in a circle.
-            all.sort_by(|one, other| name_of(one).cmp(&name_of(other)));
+            // Each row occurs once, so any order gives the same result. This one is the same everywhere, so that two
+            // transactions that update the same rows do not deadlock.
+            all.sort_by(|one, other| key_of(one).cmp(&key_of(other)));
         }
         let mut columns: Vec<Vec<Value<'static>>> = Vec::new();
         columns.resize_with(all.first().map_or(0, Vec::len), || Vec::with_capacity(all.len()));
@@ -304,26 +311,26 @@ impl PgTx {
         Ok(())
     }
 
-    fn put_off(&mut self, statement: Statement, params: &[Value<'_>], otherwise: Option<DbError>) {
+    fn enqueue(&mut self, statement: Statement, params: &[Value<'_>], otherwise: Option<DbError>) {
         self.queue.push(Queued::new(statement, params, otherwise));
     }
 }
 
-/// The table of a statement that changes rows.
+/// The table of an update.
 fn table_of_change(sql: &str) -> Option<&str> {
     sql.strip_prefix("update ")?.split(' ').next()
 }
 
-/// The texts among the first values of a row, which name it.
-fn name_of<'v>(row: &'v [Value<'static>]) -> [Option<&'v str>; NAME] {
+/// The key of a row: the texts among its first values.
+fn key_of<'v>(row: &'v [Value<'static>]) -> [Option<&'v str>; KEY_WIDTH] {
     std::array::from_fn(|place| match row.get(place) {
         Some(Value::Text(text)) => Some(&**text),
         _ => None,
     })
 }
 
-/// The statement that changes many rows, made of the one that changes one and the types of its parameters. It divides by
-/// zero when it changes fewer.
+/// Builds the update of many rows from that of one and the types of its parameters. It divides by zero if it updates
+/// fewer.
 fn many_changes<'t>(sql: &str, types: impl Iterator<Item = &'t str>) -> Option<String> {
     let (set, which) = sql.split_once(" where ")?;
     let (lists, names): (Vec<String>, Vec<String>) = types
@@ -339,7 +346,7 @@ fn many_changes<'t>(sql: &str, types: impl Iterator<Item = &'t str>) -> Option<S
     )))
 }
 
-/// A statement for many rows that divides by zero when it adds or changes fewer.
+/// A statement for many rows that divides by zero if it inserts or updates fewer.
 fn all_of(many: &str) -> String {
     format!("with done as ({many} returning 1) select 1 / (count(*) = cardinality(?1))::int from done")
 }

@@ -1,9 +1,9 @@
-//! Tables that PostgreSQL keeps in parts, one for each week, because their rows die by age: what is over is dropped with
-//! its part, not row by row (docs/operating/many-nodes.md#tables-that-grow).
+//! Tables that are partitioned by week on PostgreSQL, because their rows expire by age: a partition is dropped as a whole,
+//! not row by row (docs/operating/many-nodes.md#tables-that-grow).
 //!
-//! A week begins on Monday at 00:00 UTC. Ids are ordered by time, so a week is a range of ids. Rows of a week that nobody
-//! has made land in the part called `…_rest`, so that an insert never fails for want of a part. On SQLite a table is
-//! one piece, and is cleared by deletes.
+//! A week begins on Monday at 00:00 UTC. Ids are ordered by time, so a week is a range of ids. Rows of a week without a
+//! partition land in the default partition `…_rest`, so that an insert never fails. On SQLite a table is not partitioned,
+//! and expired rows are deleted.
 
 use std::ops::Range;
 
@@ -15,21 +15,21 @@ use crate::params;
 
 /// A week, milliseconds.
 pub const WEEK: i64 = 7 * DAY;
-/// Weeks that are made before they begin: an installation may stand still for so long.
+/// Weeks whose partitions are created in advance: the job may be down for so long.
 pub const AHEAD: i64 = 4;
 
-/// Longest wait for a lock of a part. Others that want the table wait behind it.
+/// Timeout of a lock on a partition, behind which other transactions queue.
 const LOCK: &str = "set local lock_timeout = '300ms'";
 
-/// A table that is kept in weeks.
+/// A table that is partitioned by week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weekly {
+pub enum PartitionedTable {
     /// The log of webhooks.
     Deliveries,
     Events,
 }
 
-impl Weekly {
+impl PartitionedTable {
     /// All of them. The log comes first, so that no entry outlives its payload.
     pub const ALL: [Self; 2] = [Self::Deliveries, Self::Events];
 
@@ -40,7 +40,7 @@ impl Weekly {
         }
     }
 
-    /// The least id of a moment: those below are older.
+    /// The least id of a timestamp: lower ids are older.
     pub fn bound(self, at: Timestamp) -> String {
         match self {
             Self::Deliveries => Id::<Delivery>::new(at.0, 0).to_string(),
@@ -48,7 +48,7 @@ impl Weekly {
         }
     }
 
-    /// The moment of an id.
+    /// The timestamp of an id.
     pub(crate) fn moment(self, id: &str) -> Option<Timestamp> {
         let moment = match self {
             Self::Deliveries => id.parse::<Id<Delivery>>().ok()?.unix_ms(),
@@ -58,29 +58,29 @@ impl Weekly {
     }
 }
 
-/// The beginning of the week that a moment lies in.
+/// The beginning of the week of a timestamp.
 pub fn week_of(at: Timestamp) -> Timestamp {
     // 1970 began on a Thursday.
     const MONDAY: i64 = -3 * DAY;
     Timestamp((at.0 - MONDAY).div_euclid(WEEK) * WEEK + MONDAY)
 }
 
-/// A part of a table.
+/// A partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// Its name, as statements write it.
+pub struct Partition {
+    /// Its table name, quoted for SQL.
     pub name: String,
-    /// The moments of its rows; `None` for the rest.
+    /// The time range of its rows; `None` for the default partition.
     pub span: Option<Range<Timestamp>>,
 }
 
-impl Part {
+impl Partition {
     fn overlaps(&self, from: Timestamp, to: Timestamp) -> bool {
         self.span.as_ref().is_some_and(|span| span.start < to && from < span.end)
     }
 
-    /// Whether it is one week, which is dropped as a whole. The rest is not, nor is what a table held before it was
-    /// kept in weeks, as long as rows of several weeks lie in it.
+    /// Whether it is one week, which is dropped as a whole. The default partition is not, nor is the table from before the
+    /// partitioning, which may have rows of several weeks.
     fn is_week(&self) -> bool {
         self.span.as_ref().is_some_and(|span| span.start.plus(WEEK) == span.end)
     }
@@ -91,8 +91,8 @@ impl Part {
     }
 }
 
-/// What the server says of a part's bounds.
-fn span(table: Weekly, text: &str) -> Option<Option<Range<Timestamp>>> {
+/// Parses the bounds of a partition as the server prints them.
+fn span(table: PartitionedTable, text: &str) -> Option<Option<Range<Timestamp>>> {
     if text == "DEFAULT" {
         return Some(None);
     }
@@ -105,42 +105,42 @@ fn span(table: Weekly, text: &str) -> Option<Option<Range<Timestamp>>> {
     Some(Some(side(from)?..side(to)?))
 }
 
-/// Across workspaces: the parts of a table, the oldest first and the rest last. For PostgreSQL only.
-pub fn parts(tx: &mut Tx<'_>, table: Weekly) -> Result<Vec<Part>, DbError> {
+/// Across workspaces: the partitions of a table, oldest first and the default one last. PostgreSQL only.
+pub fn list(tx: &mut Tx<'_>, table: PartitionedTable) -> Result<Vec<Partition>, DbError> {
     let found: Vec<(String, Option<String>)> = tx.all(
         "select cast(c.oid::regclass as text), pg_get_expr(c.relpartbound, c.oid) from pg_inherits i \
          join pg_class c on c.oid = i.inhrelid where i.inhparent = to_regclass(?1)",
         params![table.table()],
     )?;
-    let mut parts = Vec::with_capacity(found.len());
+    let mut partitions = Vec::with_capacity(found.len());
     for (name, bounds) in found {
-        // Another node has dropped it since the statement began.
+        // Another node dropped it since the statement began.
         let Some(bounds) = bounds else { continue };
         let span = span(table, &bounds)
             .ok_or_else(|| DbError::Internal(format!("the bounds of {name}: {bounds}")))?;
-        parts.push(Part { name, span });
+        partitions.push(Partition { name, span });
     }
-    parts.sort_by_key(|part| part.span.as_ref().map_or(i64::MAX, |span| span.start.0));
-    Ok(parts)
+    partitions.sort_by_key(|partition| partition.span.as_ref().map_or(i64::MAX, |span| span.start.0));
+    Ok(partitions)
 }
 
-/// The beginnings of the weeks from now on that no part holds.
-fn missing(parts: &[Part], now: Timestamp) -> Vec<Timestamp> {
+/// The beginnings of the coming weeks without a partition.
+fn missing(partitions: &[Partition], now: Timestamp) -> Vec<Timestamp> {
     let first = week_of(now);
     (0..=AHEAD)
         .map(|week| first.plus(week * WEEK))
-        .filter(|from| !parts.iter().any(|part| part.overlaps(*from, from.plus(WEEK))))
+        .filter(|from| !partitions.iter().any(|partition| partition.overlaps(*from, from.plus(WEEK))))
         .collect()
 }
 
-/// Across workspaces: what is wrong with the parts of the coming weeks, in words; empty when all is well, and on SQLite.
+/// Across workspaces: warnings about missing partitions of the coming weeks; empty on SQLite.
 pub fn warnings(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<String>, DbError> {
     let mut found = Vec::new();
     if !tx.shared() {
         return Ok(found);
     }
-    for table in Weekly::ALL {
-        let lacking: Vec<String> = missing(&parts(tx, table)?, now)
+    for table in PartitionedTable::ALL {
+        let lacking: Vec<String> = missing(&list(tx, table)?, now)
             .into_iter()
             .map(|week| week.to_string()[..10].to_owned())
             .collect();
@@ -156,37 +156,37 @@ pub fn warnings(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<String>, DbError>
     Ok(found)
 }
 
-/// Across workspaces: tables whose old rows are deleted one by one: all of it on SQLite; on PostgreSQL the parts that are
-/// no week and hold something.
-pub fn swept_singly(tx: &mut Tx<'_>, table: Weekly) -> Result<Vec<String>, DbError> {
+/// Across workspaces: the tables whose expired rows are deleted row by row: the whole table on SQLite; on PostgreSQL the
+/// partitions that are not one week and not empty.
+pub fn swept_by_row(tx: &mut Tx<'_>, table: PartitionedTable) -> Result<Vec<String>, DbError> {
     if !tx.shared() {
         return Ok(vec![table.table().into()]);
     }
     let mut found = Vec::new();
-    for part in parts(tx, table)?.into_iter().filter(|part| !part.is_week()) {
-        if tx.exists(&format!("select 1 from {} limit 1", part.name), &[])? {
-            found.push(part.name);
+    for partition in list(tx, table)?.into_iter().filter(|partition| !partition.is_week()) {
+        if tx.exists(&format!("select 1 from {} limit 1", partition.name), &[])? {
+            found.push(partition.name);
         }
     }
     Ok(found)
 }
 
-/// Waits for other nodes that are at this work; none is until the transaction ends. Its waits are short.
+/// Locks the maintenance of partitions against other nodes until the transaction ends, with a short lock timeout.
 fn alone(tx: &mut Tx<'_>) -> Result<(), DbError> {
     tx.exec(LOCK, &[])?;
     let sql = "select 1 from (select pg_advisory_xact_lock(?1)) as locked";
     tx.exists(sql, params![0x7765_656b_i64]).map(|_| ())
 }
 
-/// Makes a week, unless a part holds some of it: another node may have made it. A week of which the rest holds rows is not
-/// made: they stay there.
-fn make(tx: &mut Tx<'_>, table: Weekly, from: Timestamp) -> Result<bool, DbError> {
+/// Creates the partition of a week, unless one overlaps it (another node may have created it), or the default partition
+/// has rows of the week, which stay there.
+fn create(tx: &mut Tx<'_>, table: PartitionedTable, from: Timestamp) -> Result<bool, DbError> {
     alone(tx)?;
-    let (to, parts) = (from.plus(WEEK), parts(tx, table)?);
-    if parts.iter().any(|part| part.overlaps(from, to)) {
+    let (to, partitions) = (from.plus(WEEK), list(tx, table)?);
+    if partitions.iter().any(|partition| partition.overlaps(from, to)) {
         return Ok(false);
     }
-    if let Some(rest) = parts.iter().find(|part| part.span.is_none()) {
+    if let Some(rest) = partitions.iter().find(|partition| partition.span.is_none()) {
         let sql = format!("select 1 from {} where id >= ?1 and id < ?2 limit 1", rest.name);
         if tx.exists(&sql, params![table.bound(from), table.bound(to)])? {
             return Ok(false);
@@ -196,9 +196,9 @@ fn make(tx: &mut Tx<'_>, table: Weekly, from: Timestamp) -> Result<bool, DbError
     Ok(true)
 }
 
-/// Makes the part of a week and attaches it. The parent stays open for everybody; the rest is locked, and is looked
-/// through for rows of this week.
-pub(crate) fn attach(tx: &mut Tx<'_>, table: Weekly, from: Timestamp) -> Result<(), DbError> {
+/// Creates the partition of a week and attaches it. The parent is not blocked; the default partition is locked and scanned
+/// for rows of this week.
+pub(crate) fn attach(tx: &mut Tx<'_>, table: PartitionedTable, from: Timestamp) -> Result<(), DbError> {
     let (parent, day) = (table.table(), from.to_string()[..10].replace('-', ""));
     let (from, to) = (table.bound(from), table.bound(from.plus(WEEK)));
     tx.exec(&format!("create table {parent}_{day} (like {parent} including defaults)"), &[])?;
@@ -208,53 +208,53 @@ pub(crate) fn attach(tx: &mut Tx<'_>, table: Weekly, from: Timestamp) -> Result<
     tx.exec(&sql, &[]).map(|_| ())
 }
 
-/// Drops the oldest part of a table if all its rows are older than `before`. Returns whether it did so.
-fn drop_oldest(tx: &mut Tx<'_>, table: Weekly, before: Timestamp) -> Result<bool, DbError> {
+/// Drops the oldest partition of a table if all its rows are older than `before`. Returns whether it did so.
+fn drop_oldest(tx: &mut Tx<'_>, table: PartitionedTable, before: Timestamp) -> Result<bool, DbError> {
     alone(tx)?;
-    let Some(over) = parts(tx, table)?.into_iter().find(|part| part.is_over(before)) else {
+    let Some(over) = list(tx, table)?.into_iter().find(|partition| partition.is_over(before)) else {
         return Ok(false);
     };
     tx.exec(&format!("drop table {}", over.name), &[])?;
     Ok(true)
 }
 
-/// What a round did.
+/// What a round of maintenance did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Kept {
-    /// Weeks that were made.
-    pub made: u64,
-    /// Parts that were dropped.
+pub struct PartitionChanges {
+    /// Partitions that were created.
+    pub created: u64,
+    /// Partitions that were dropped.
     pub dropped: u64,
 }
 
-/// Makes the parts of the coming weeks, and drops those whose rows are all older than `before`, each in a transaction
-/// of its own. Nothing on SQLite.
+/// Creates the partitions of the coming weeks, and drops those whose rows are all older than `before`, each in a
+/// transaction of its own. Does nothing on SQLite.
 ///
 /// # Errors
-/// Those of the store; the first of them, when all was tried. A table that somebody holds (a dump, say) is tried again
-/// by the next round.
-pub async fn keep(store: &Store, now: Timestamp, before: Timestamp) -> Result<Kept, DbError> {
-    let mut kept = Kept::default();
+/// Those of the store: the first one, after all partitions were tried. A locked table (during a dump, for example) is
+/// retried by the next round.
+pub async fn maintain(store: &Store, now: Timestamp, before: Timestamp) -> Result<PartitionChanges, DbError> {
+    let mut changes = PartitionChanges::default();
     if !store.shared() {
-        return Ok(kept);
+        return Ok(changes);
     }
     let mut failed = None;
-    for table in Weekly::ALL {
-        let parts = store.read(move |tx| parts(tx, table)).await?;
-        for from in missing(&parts, now) {
-            match store.tx(move |tx| make(tx, table, from)).await {
-                Ok(made) => kept.made += u64::from(made),
+    for table in PartitionedTable::ALL {
+        let partitions = store.read(move |tx| list(tx, table)).await?;
+        for from in missing(&partitions, now) {
+            match store.tx(move |tx| create(tx, table, from)).await {
+                Ok(created) => changes.created += u64::from(created),
                 Err(why) => drop(failed.get_or_insert(why)),
             }
         }
-        for _ in parts.iter().filter(|part| part.is_over(before)) {
+        for _ in partitions.iter().filter(|partition| partition.is_over(before)) {
             match store.tx(move |tx| drop_oldest(tx, table, before)).await {
-                Ok(dropped) => kept.dropped += u64::from(dropped),
+                Ok(dropped) => changes.dropped += u64::from(dropped),
                 Err(why) => drop(failed.get_or_insert(why)),
             }
         }
     }
-    failed.map_or(Ok(kept), Err)
+    failed.map_or(Ok(changes), Err)
 }
 
 #[cfg(test)]
@@ -278,10 +278,10 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_the_server_are_understood() {
+    fn bounds_of_the_server_are_parsed() {
         let (from, to) = (at("2026-11-23T00:00:00Z"), at("2026-11-30T00:00:00Z"));
-        let (low, high) = (Weekly::Events.bound(from), Weekly::Events.bound(to));
-        let read = |text: &str| span(Weekly::Events, text);
+        let (low, high) = (PartitionedTable::Events.bound(from), PartitionedTable::Events.bound(to));
+        let read = |text: &str| span(PartitionedTable::Events, text);
         assert_eq!(read(&format!("FOR VALUES FROM ('{low}') TO ('{high}')")), Some(Some(from..to)));
         assert_eq!(
             read(&format!("FOR VALUES FROM (MINVALUE) TO ('{high}')")),
@@ -289,20 +289,28 @@ mod tests {
         );
         assert_eq!(read("DEFAULT"), Some(None));
         assert_eq!(read("FOR VALUES IN ('a')"), None);
-        assert_eq!(span(Weekly::Deliveries, &format!("FOR VALUES FROM ('{low}') TO ('{high}')")), None);
+        assert_eq!(
+            span(PartitionedTable::Deliveries, &format!("FOR VALUES FROM ('{low}') TO ('{high}')")),
+            None
+        );
     }
 
     #[test]
-    fn weeks_that_nobody_holds_are_missing() {
+    fn weeks_without_a_partition_are_missing() {
         let now = at("2026-11-25T10:00:00Z");
-        let part = |from: Timestamp, to: Timestamp| Part { name: String::new(), span: Some(from..to) };
+        let partition =
+            |from: Timestamp, to: Timestamp| Partition { name: String::new(), span: Some(from..to) };
         let first = week_of(now);
-        let rest = Part { name: String::new(), span: None };
+        let rest = Partition { name: String::new(), span: None };
         let all: Vec<Timestamp> = (0..=AHEAD).map(|week| first.plus(week * WEEK)).collect();
         assert_eq!(missing(std::slice::from_ref(&rest), now), all);
-        let parts = [part(Timestamp(i64::MIN), all[1]), rest, part(all[2], all[3])];
-        assert_eq!(missing(&parts, now), [all[1], all[3], all[4]]);
-        assert!(!parts[0].is_week() && parts[2].is_week() && !parts[1].is_week());
-        assert!(parts[0].is_over(all[1]) && !parts[0].is_over(all[1].plus(-1)) && !parts[1].is_over(all[4]));
+        let partitions = [partition(Timestamp(i64::MIN), all[1]), rest, partition(all[2], all[3])];
+        assert_eq!(missing(&partitions, now), [all[1], all[3], all[4]]);
+        assert!(!partitions[0].is_week() && partitions[2].is_week() && !partitions[1].is_week());
+        assert!(
+            partitions[0].is_over(all[1])
+                && !partitions[0].is_over(all[1].plus(-1))
+                && !partitions[1].is_over(all[4])
+        );
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, Timestamp};
-use store::weeks::{self, AHEAD, WEEK, Weekly, week_of};
+use store::partitions::{self, AHEAD, PartitionedTable, WEEK, week_of};
 use store::{DbError, Store, Tx, deliveries, erasure, events, params};
 use tokio_postgres::Client;
 
@@ -66,13 +66,13 @@ async fn filled(server: &Client, table: &str) -> Vec<(String, i64)> {
     server.query(&sql, &[]).await.expect("rows").iter().map(|row| (row.get(0), row.get(1))).collect()
 }
 
-async fn names(store: &Store, table: Weekly) -> BTreeSet<String> {
-    let parts = store.read(move |tx| weeks::parts(tx, table)).await.expect("parts");
+async fn names(store: &Store, table: PartitionedTable) -> BTreeSet<String> {
+    let parts = store.read(move |tx| partitions::list(tx, table)).await.expect("parts");
     parts.into_iter().map(|part| part.name).collect()
 }
 
 async fn warnings(store: &Store, now: Timestamp) -> Vec<String> {
-    store.read(move |tx| weeks::warnings(tx, now)).await.expect("a look")
+    store.read(move |tx| partitions::warnings(tx, now)).await.expect("a look")
 }
 
 fn name(table: &str, week: Timestamp) -> String {
@@ -129,13 +129,13 @@ async fn rows_land_in_their_weeks_and_lists_cross_them_on_postgres() {
     // What is due is found in all of them, and what is noted in one round is, too.
     let due = store.tx(|tx| deliveries::waiting(tx, endpoint(), 100)).await.expect("due");
     assert_eq!(due.len(), moments.len());
-    let noted: Vec<deliveries::Noted> = due
+    let noted: Vec<deliveries::RecordedAttempt> = due
         .iter()
-        .map(|row| deliveries::Noted {
+        .map(|row| deliveries::RecordedAttempt {
             key: deliveries::Key { tenant: row.tenant, endpoint: row.endpoint, id: row.id },
             round: 0,
             attempt: "{}".into(),
-            after: deliveries::After::Succeeded(now),
+            after: deliveries::AttemptResult::Succeeded(now),
         })
         .collect();
     store.tx(move |tx| deliveries::record_all(tx, &noted)).await.expect("outcomes");
@@ -155,22 +155,23 @@ async fn a_row_of_a_week_that_nobody_made_is_stored_on_postgres() {
     // The week of which the rest holds rows is not made; the others are, and the operator is told.
     let later = far.plus(-WEEK);
     assert_eq!(warnings(&store, later).await.len(), 2, "both tables");
-    let kept = weeks::keep(&store, later, Timestamp(0)).await.expect("weeks");
-    assert_eq!(kept, weeks::Kept { made: 2 * AHEAD as u64, dropped: 0 });
+    let kept = partitions::maintain(&store, later, Timestamp(0)).await.expect("weeks");
+    assert_eq!(kept, partitions::PartitionChanges { created: 2 * AHEAD as u64, dropped: 0 });
     let told = warnings(&store, later).await;
     assert!(told[0].contains(&far.to_string()[..10]) && told[0].contains("deliveries_rest"), "{told:?}");
     assert_eq!(walk(&store).await.len(), 3);
     // It is cleared row by row; then its week can be made.
-    let swept = store.read(|tx| weeks::swept_singly(tx, Weekly::Events)).await.expect("tables");
+    let swept =
+        store.read(|tx| partitions::swept_by_row(tx, PartitionedTable::Events)).await.expect("tables");
     assert_eq!(swept, ["events_rest"]);
-    let before = Weekly::Events.bound(far.plus(1));
+    let before = PartitionedTable::Events.bound(far.plus(1));
     let gone = store
         .tx(move |tx| events::sweep(&mut tx.of(tenant()), "events_rest", &before, 10))
         .await
         .expect("a sweep");
     assert_eq!(gone, 2);
-    let kept = weeks::keep(&store, later, Timestamp(0)).await.expect("weeks");
-    assert_eq!(kept.made, 1, "that of events");
+    let kept = partitions::maintain(&store, later, Timestamp(0)).await.expect("weeks");
+    assert_eq!(kept.created, 1, "that of events");
     assert_eq!(warnings(&store, later).await.len(), 1, "that of deliveries is still held");
 }
 
@@ -182,19 +183,19 @@ async fn weeks_that_are_over_are_dropped_and_others_stay_on_postgres() {
     add_all(&store, &moments).await;
     // The second week ends a millisecond later than that.
     let before = first.plus(2 * WEEK - 1);
-    let kept = weeks::keep(&store, now.plus(6 * WEEK), before).await.expect("weeks");
+    let kept = partitions::maintain(&store, now.plus(6 * WEEK), before).await.expect("weeks");
     assert_eq!(kept.dropped, 2, "the first week of both tables");
     assert_eq!(
         walk(&store).await.iter().map(Id::unix_ms).collect::<Vec<_>>(),
         moments[1..].iter().map(|at| at.0).collect::<Vec<_>>()
     );
     assert_eq!(filled(&server, "deliveries").await.len(), 3);
-    let kept = weeks::keep(&store, now.plus(6 * WEEK), before.plus(1)).await.expect("weeks");
-    assert_eq!(kept, weeks::Kept { made: 0, dropped: 2 });
+    let kept = partitions::maintain(&store, now.plus(6 * WEEK), before.plus(1)).await.expect("weeks");
+    assert_eq!(kept, partitions::PartitionChanges { created: 0, dropped: 2 });
     // Years later: nothing but the weeks to come and the rest.
     let later = now.plus(3 * 52 * WEEK);
-    weeks::keep(&store, later, later.plus(-30 * DAY)).await.expect("weeks");
-    for table in Weekly::ALL {
+    partitions::maintain(&store, later, later.plus(-30 * DAY)).await.expect("weeks");
+    for table in PartitionedTable::ALL {
         let mut expected: BTreeSet<String> =
             (0..=AHEAD).map(|week| name(table.table(), week_of(later).plus(week * WEEK))).collect();
         expected.insert(format!("{}_rest", table.table()));
@@ -209,10 +210,12 @@ async fn two_nodes_make_each_week_once_on_postgres() {
     for round in 1..=5 {
         let later = now.plus(round * 3 * WEEK);
         let before = later.plus(-30 * DAY);
-        let (first, second) =
-            tokio::join!(weeks::keep(&one, later, before), weeks::keep(&two, later, before));
-        let made = first.expect("it does not fail").made + second.expect("nor does this").made;
-        assert_eq!(made, 2 * 3);
+        let (first, second) = tokio::join!(
+            partitions::maintain(&one, later, before),
+            partitions::maintain(&two, later, before)
+        );
+        let created = first.expect("it does not fail").created + second.expect("nor does this").created;
+        assert_eq!(created, 2 * 3);
         assert_eq!(warnings(&two, later).await, Vec::<String>::new());
     }
 }
@@ -327,11 +330,12 @@ async fn an_older_table_becomes_one_of_weeks_while_others_write_on_postgres() {
     let filled = filled(&server, "events").await;
     assert_eq!(filled.len(), 2, "{filled:?}");
     // All of it is cleared row by row as long as it is there, and dropped when its last week is over.
-    let swept = store.read(|tx| weeks::swept_singly(tx, Weekly::Events)).await.expect("tables");
+    let swept =
+        store.read(|tx| partitions::swept_by_row(tx, PartitionedTable::Events)).await.expect("tables");
     assert_eq!(swept, ["events_before"]);
     let end = week_of(now).plus(2 * WEEK);
-    assert_eq!(weeks::keep(&store, now, end.plus(-1)).await.expect("weeks").dropped, 0);
-    assert_eq!(weeks::keep(&store, now, end).await.expect("weeks").dropped, 2);
+    assert_eq!(partitions::maintain(&store, now, end.plus(-1)).await.expect("weeks").dropped, 0);
+    assert_eq!(partitions::maintain(&store, now, end).await.expect("weeks").dropped, 2);
     assert_eq!(walk(&store).await.len(), 1);
 }
 

@@ -1,6 +1,6 @@
-//! Deferred statements of a very large transaction on SQLite. A second thread runs them in order while the
-//! closure goes on. A read and the end of the transaction wait until all of them are done. The first that
-//! fails makes the transaction fail.
+//! Pipelines the deferred statements of a very large transaction on SQLite: a second thread runs them in order while
+//! the closure goes on. A read and the end of the transaction wait for all of them. The first error fails the
+//! transaction.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -9,22 +9,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
-use super::value::NO_LISTS;
-use super::{DbError, Must, Value, check, sqlite};
+use super::super::error::{DbError, Must, check};
+use super::super::value::{NO_LISTS, Value};
+use super::statement::exec;
 
-/// Bytes of texts and values at which a parcel is handed over: small enough for the caches of a processor.
-const PARCEL: usize = 32 * 1024;
-/// Parcels that may be under way. With more, the closure waits for the oldest one.
-const UNDER_WAY: usize = 8;
+/// Bytes of texts and values at which a batch is sent: small enough for the caches of a processor.
+const BATCH_BYTES: usize = 32 * 1024;
+/// Most batches in flight. With more, the closure waits for the oldest one.
+const MAX_IN_FLIGHT: usize = 8;
 
 /// A writing connection that two threads use in turn.
-pub(super) type Shared = Arc<Mutex<Connection>>;
+pub(in crate::db) type Shared = Arc<Mutex<Connection>>;
 
-pub(super) fn lock(conn: &Shared) -> MutexGuard<'_, Connection> {
+pub(in crate::db) fn lock(conn: &Shared) -> MutexGuard<'_, Connection> {
     conn.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A value whose bytes are in the parcel.
+/// A value whose bytes are in the batch.
 enum Slot {
     Null,
     Int(i64),
@@ -39,15 +40,15 @@ struct Statement {
     must: Option<Must>,
 }
 
-/// Statements with all their texts.
+/// Statements with their values.
 #[derive(Default)]
-struct Parcel {
+struct Batch {
     bytes: Vec<u8>,
     slots: Vec<Slot>,
     statements: Vec<Statement>,
 }
 
-impl Parcel {
+impl Batch {
     fn keep(&mut self, bytes: &[u8]) -> Range<usize> {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
@@ -63,7 +64,7 @@ impl Parcel {
                 Value::Real(number) => Slot::Real(*number),
                 Value::Text(text) => Slot::Text(self.keep(text.as_bytes())),
                 Value::Bytes(bytes) => Slot::Bytes(self.keep(bytes)),
-                // Refused before it came here.
+                // `later` has refused it.
                 Value::Many(_) => Slot::Null,
             };
             self.slots.push(slot);
@@ -72,7 +73,7 @@ impl Parcel {
     }
 
     fn is_full(&self) -> bool {
-        self.bytes.len() + self.slots.len() * size_of::<Slot>() >= PARCEL
+        self.bytes.len() + self.slots.len() * size_of::<Slot>() >= BATCH_BYTES
     }
 
     fn clear(&mut self) {
@@ -91,7 +92,7 @@ impl Parcel {
         }
     }
 
-    fn carry_out(&mut self, conn: &Connection) -> Result<(), DbError> {
+    fn run(&mut self, conn: &Connection) -> Result<(), DbError> {
         let mut outcome = Ok(());
         for statement in &self.statements {
             // After SQLite has rolled back by itself, each statement would be a transaction of its own.
@@ -104,8 +105,7 @@ impl Parcel {
             let values = self.slots[statement.slots.clone()]
                 .iter()
                 .map(|slot| ToSqlOutput::Borrowed(self.value(slot)));
-            outcome =
-                sqlite::exec(conn, sql, values).and_then(|changed| check(changed, statement.must.as_ref()));
+            outcome = exec(conn, sql, values).and_then(|changed| check(changed, statement.must.as_ref()));
             if outcome.is_err() {
                 break;
             }
@@ -115,48 +115,48 @@ impl Parcel {
     }
 }
 
-/// The second thread. It lives as long as the store.
-pub(super) struct Hand {
-    parcels: SyncSender<Parcel>,
-    /// Parcels that were carried out, empty again, with the outcome.
-    done: Receiver<(Parcel, Result<(), DbError>)>,
+/// The second thread, which lives as long as the store.
+pub(in crate::db) struct WriterThread {
+    batches: SyncSender<Batch>,
+    /// Batches that were run, emptied for reuse, with the outcome.
+    done: Receiver<(Batch, Result<(), DbError>)>,
 }
 
-impl Hand {
-    pub(super) fn start(conn: &Shared) -> std::io::Result<Self> {
-        let (parcels, inbox) = sync_channel::<Parcel>(UNDER_WAY);
-        let (finished, done) = sync_channel(UNDER_WAY);
+impl WriterThread {
+    pub(in crate::db) fn start(conn: &Shared) -> std::io::Result<Self> {
+        let (batches, inbox) = sync_channel::<Batch>(MAX_IN_FLIGHT);
+        let (finished, done) = sync_channel(MAX_IN_FLIGHT);
         let conn = conn.clone();
-        std::thread::Builder::new().name("store-hand".into()).spawn(move || {
-            while let Ok(mut parcel) = inbox.recv() {
-                let outcome = parcel.carry_out(&lock(&conn));
-                if finished.send((parcel, outcome)).is_err() {
+        std::thread::Builder::new().name("store-pipelined".into()).spawn(move || {
+            while let Ok(mut batch) = inbox.recv() {
+                let outcome = batch.run(&lock(&conn));
+                if finished.send((batch, outcome)).is_err() {
                     return;
                 }
             }
         })?;
-        Ok(Self { parcels, done })
+        Ok(Self { batches, done })
     }
 }
 
 /// The deferred statements of one transaction.
-pub(super) struct Behind<'a> {
+pub(in crate::db) struct PipelinedWriter<'a> {
     conn: &'a Shared,
-    hand: &'a Hand,
-    parcel: Parcel,
-    empty: Vec<Parcel>,
-    under_way: usize,
-    /// The first failure. Nothing is carried out after it.
+    writer_thread: &'a WriterThread,
+    batch: Batch,
+    empty: Vec<Batch>,
+    in_flight: usize,
+    /// The first failure. No statement runs after it.
     failed: Option<DbError>,
 }
 
-impl<'a> Behind<'a> {
-    pub(super) fn new(conn: &'a Shared, hand: &'a Hand) -> Self {
-        Self { conn, hand, parcel: Parcel::default(), empty: Vec::new(), under_way: 0, failed: None }
+impl<'a> PipelinedWriter<'a> {
+    pub(in crate::db) fn new(conn: &'a Shared, writer_thread: &'a WriterThread) -> Self {
+        Self { conn, writer_thread, batch: Batch::default(), empty: Vec::new(), in_flight: 0, failed: None }
     }
 
     /// Defers a statement.
-    pub(super) fn later(
+    pub(in crate::db) fn later(
         &mut self,
         sql: &str,
         params: &[Value<'_>],
@@ -164,57 +164,57 @@ impl<'a> Behind<'a> {
     ) -> Result<(), DbError> {
         if params.iter().any(|value| matches!(value, Value::Many(_))) {
             self.failed.get_or_insert(DbError::Internal(NO_LISTS.into()));
-            return self.fate();
+            return self.outcome();
         }
-        self.parcel.add(sql, params, must);
-        if self.parcel.is_full() {
-            if self.under_way >= UNDER_WAY {
-                self.take_back();
+        self.batch.add(sql, params, must);
+        if self.batch.is_full() {
+            if self.in_flight >= MAX_IN_FLIGHT {
+                self.receive_done();
             }
             let empty = self.empty.pop().unwrap_or_default();
-            self.hand_over(empty);
+            self.send_batch(empty);
         }
-        self.fate()
+        self.outcome()
     }
 
     /// The connection, once all deferred statements are done.
-    pub(super) fn settled(&mut self) -> Result<MutexGuard<'a, Connection>, DbError> {
-        if self.under_way > 0 && !self.parcel.statements.is_empty() {
-            self.hand_over(Parcel::default());
+    pub(in crate::db) fn wait(&mut self) -> Result<MutexGuard<'a, Connection>, DbError> {
+        if self.in_flight > 0 && !self.batch.statements.is_empty() {
+            self.send_batch(Batch::default());
         }
-        while self.under_way > 0 {
-            self.take_back();
+        while self.in_flight > 0 {
+            self.receive_done();
         }
-        self.fate()?;
+        self.outcome()?;
         let conn = lock(self.conn);
-        if let Err(why) = self.parcel.carry_out(&conn) {
+        if let Err(why) = self.batch.run(&conn) {
             self.failed = Some(why);
         }
-        self.fate().map(|()| conn)
+        self.outcome().map(|()| conn)
     }
 
-    fn fate(&self) -> Result<(), DbError> {
+    fn outcome(&self) -> Result<(), DbError> {
         self.failed.clone().map_or(Ok(()), Err)
     }
 
-    fn hand_over(&mut self, empty: Parcel) {
-        let full = std::mem::replace(&mut self.parcel, empty);
+    fn send_batch(&mut self, empty: Batch) {
+        let full = std::mem::replace(&mut self.batch, empty);
         if self.failed.is_some() {
             return;
         }
-        match self.hand.parcels.send(full) {
-            Ok(()) => self.under_way += 1,
+        match self.writer_thread.batches.send(full) {
+            Ok(()) => self.in_flight += 1,
             Err(_) => self.failed = Some(gone()),
         }
     }
 
-    fn take_back(&mut self) {
-        let Ok((parcel, outcome)) = self.hand.done.recv() else {
-            (self.under_way, self.failed) = (0, Some(gone()));
+    fn receive_done(&mut self) {
+        let Ok((batch, outcome)) = self.writer_thread.done.recv() else {
+            (self.in_flight, self.failed) = (0, Some(gone()));
             return;
         };
-        self.under_way -= 1;
-        self.empty.push(parcel);
+        self.in_flight -= 1;
+        self.empty.push(batch);
         if let Err(why) = outcome {
             self.failed.get_or_insert(why);
         }
@@ -225,11 +225,11 @@ fn gone() -> DbError {
     DbError::Internal("the writer's second thread is gone".into())
 }
 
-impl Drop for Behind<'_> {
-    /// Nothing of this transaction may be under way when the next one begins.
+impl Drop for PipelinedWriter<'_> {
+    /// No batch of this transaction may be in flight when the next one begins.
     fn drop(&mut self) {
-        while self.under_way > 0 {
-            self.take_back();
+        while self.in_flight > 0 {
+            self.receive_done();
         }
     }
 }

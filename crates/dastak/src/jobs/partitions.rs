@@ -1,8 +1,8 @@
 //! On PostgreSQL, creates the partitions of the coming weeks of the tables whose rows expire by age, and drops expired
-//! ones ([`store::weeks`]). Each node runs the job; one at a time works.
+//! ones ([`store::partitions`]). Each node runs the job; one at a time works.
 
 use domain::time::{MINUTE, Timestamp};
-use store::weeks::{WEEK, week_of};
+use store::partitions::{WEEK, week_of};
 
 use super::{Next, Polled};
 use crate::app::{App, node};
@@ -13,14 +13,15 @@ const AGAIN: i64 = 5 * MINUTE;
 /// One round.
 pub async fn poll(app: &App) -> Polled {
     let now = app.clock.now();
-    let kept = store::weeks::keep(&app.store, now, now.plus(-webhooks::KEPT)).await;
-    if let Ok(kept) = &kept
-        && kept.made + kept.dropped > 0
+    let changes = store::partitions::maintain(&app.store, now, now.plus(-webhooks::KEPT)).await;
+    if let Ok(changes) = &changes
+        && changes.created + changes.dropped > 0
     {
-        tracing::info!(made = kept.made, dropped = kept.dropped, "weeks of tables that die by age");
+        let (created, dropped) = (changes.created, changes.dropped);
+        tracing::info!(created, dropped, "partitions of tables whose rows expire by age");
     }
-    let complete = node::look_at_weeks(app).await;
-    kept?;
+    let complete = node::check_partitions(app).await;
+    changes?;
     Ok(Next::At(Some(if complete? { next_change(now) } else { now.plus(AGAIN) })))
 }
 

@@ -1,0 +1,38 @@
+//! Settings of the store.
+
+use std::path::PathBuf;
+
+use domain::secret::Secret;
+
+/// Which database holds the data.
+#[derive(Debug, Clone)]
+pub enum Settings {
+    /// The embedded store: a file, created when missing.
+    Sqlite {
+        /// Path of the database file.
+        file: PathBuf,
+    },
+    /// A PostgreSQL database shared by any number of nodes.
+    Postgres {
+        /// Connection string, `postgres://user:password@host:port/database`.
+        url: Secret,
+        /// Connections for writes; the pool for reads has as many.
+        connections: usize,
+        /// Certificates (PEM) to trust beside the well-known ones, for `sslmode=require`.
+        ca: Option<PathBuf>,
+        /// How this node is notified of commits of other nodes.
+        wake: Wake,
+        /// Connection string of a standby for [`Store::read_far`].
+        replica: Option<Secret>,
+    },
+}
+
+/// How a node is notified of commits of other nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wake {
+    /// By LISTEN and NOTIFY.
+    #[default]
+    Listen,
+    /// By polling at short intervals.
+    Poll,
+}
