@@ -46,7 +46,7 @@ impl Bar {
 
 /// The opt-outs of a person, for calls and messages.
 #[derive(Debug, Clone, Default)]
-pub struct Standing {
+pub struct OptOuts {
     /// Whether the do-not-call list or the opt-out of the contact bars calls.
     pub do_not_call: bool,
     /// Whether the contact was erased.
@@ -55,7 +55,7 @@ pub struct Standing {
     pub consent: ConsentRow,
 }
 
-impl Standing {
+impl OptOuts {
     /// Why the person may not be written to.
     pub fn bars_messages(&self, marketing: bool) -> Option<Bar> {
         let said = &self.consent;
@@ -144,11 +144,11 @@ pub fn standing(
     context: &Context,
     contact: Option<&ContactRow>,
     to: Option<&Recipient>,
-) -> Result<Standing, Failure> {
-    let mut standing = Standing {
+) -> Result<OptOuts, Failure> {
+    let mut standing = OptOuts {
         erased: contact.is_some_and(|contact| contact.erased_at.is_some()),
         consent: channel_consents::of(tx, &hashes(&context.keyring, contact, to))?,
-        ..Standing::default()
+        ..OptOuts::default()
     };
     if let (None, Some((at, proof))) = (standing.consent.opted_in_at, contact.and_then(given_on_channel)) {
         standing.consent.opted_in_at = Some(at);

@@ -46,7 +46,7 @@ impl Chains {
     /// Records a decision; [`Chains::finish`] must follow in the same transaction. The chain is not locked before it is
     /// written to.
     pub fn record(&mut self, tenant: Tenant, chain: Chain, entry: Entry) {
-        let strand = Strand { chain, world: if entry.is_test { Mode::Test } else { Mode::Live } };
+        let strand = Strand { chain, mode: if entry.is_test { Mode::Test } else { Mode::Live } };
         self.entries.push(((tenant, strand), entry));
     }
 

@@ -18,7 +18,7 @@ struct Last(Mutex<Option<(Instant, u64)>>);
 
 /// Reads the free bytes, once in a while, and updates the metrics. `None` where the system does not report it.
 pub fn free(app: &App) -> Option<u64> {
-    let last = app.kept.of(Last::default);
+    let last = app.state.of(Last::default);
     let mut last = last.0.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, free)) = last.filter(|(asked, _)| asked.elapsed() < HOLDS) {
         return Some(free);

@@ -1,7 +1,7 @@
 //! Opting out: the workspace's do-not-call list and the contacts on it (docs/contract/contacts.md#opting-out). Every
 //! opt-out (by a call, the API, the console, the channel) goes through [`opt_out`].
 
-mod together;
+mod batches;
 
 use api::contacts::Contact as ContactView;
 use api::do_not_call::{AddedNumbers, DoNotCallEntry};
@@ -214,8 +214,7 @@ pub async fn add(
     if valid.is_empty() {
         return Err(Failure::plain(error_codes::NO_VALID_NUMBERS).with_meta(json!({"invalid": invalid})));
     }
-    let (added, already_listed) =
-        together::list(app, together::Ask { tenant, phones: valid, reason }).await?;
+    let (added, already_listed) = batches::list(app, batches::Ask { tenant, phones: valid, reason }).await?;
     Ok(AddedNumbers { added, already_listed, invalid })
 }
 

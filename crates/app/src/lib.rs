@@ -8,6 +8,7 @@ pub mod agents;
 pub mod analytics;
 pub mod api_documents;
 pub mod audit;
+pub mod batcher;
 pub mod board_messages;
 pub mod call_env;
 pub mod calls;
@@ -30,11 +31,9 @@ pub mod event_stream;
 pub mod events;
 pub mod failure;
 pub mod flows;
-pub mod gather;
 mod held_up;
 pub mod idempotency;
 pub mod installation;
-pub mod kept;
 pub mod keys;
 pub mod limits;
 pub mod lines;
@@ -52,6 +51,7 @@ pub mod readiness;
 pub mod recording_uploads;
 pub mod recordings;
 pub mod restored;
+pub mod room_state;
 pub mod scheduled_calls;
 pub mod timelines;
 pub mod tool_calls;
@@ -105,7 +105,7 @@ pub mod topics {
     /// A nudge must be checked, a line is free, or a key was revoked.
     pub const DIALLER: WakeSet = WakeSet(1 << 4);
     /// A call on a real line has a hang-up request.
-    pub const WISHES: WakeSet = WakeSet(1 << 10);
+    pub const HANGUP_REQUESTS: WakeSet = WakeSet(1 << 10);
     /// A call was answered: its hold must grow earlier than before.
     pub const HOLDS: WakeSet = WakeSet(1 << 11);
     /// A board has a pending automation.
@@ -244,7 +244,7 @@ pub struct App {
     /// Hooks of the rooms above this one.
     pub hooks: &'static dyn Hooks,
     /// Per-node state of those rooms.
-    pub kept: kept::Kept,
+    pub state: room_state::RoomState,
     pub carriers: calls::Carriers,
     /// The circuit breaker of the live carrier.
     pub breaker: due_dials::Breaker,
@@ -332,12 +332,12 @@ impl App {
             node: self.ports.node.clone(),
             hooks: self.hooks,
             lines: Arc::default(),
-            undialled: self.kept.of(undialled::Undialled::default),
+            undialled: self.state.of(undialled::Undialled::default),
         }
     }
 
     /// Whether this token, or this address without one, gives access to the metrics.
-    pub fn may_see_figures(&self, token: Option<&str>, address: Option<std::net::IpAddr>) -> bool {
+    pub fn may_see_metrics(&self, token: Option<&str>, address: Option<std::net::IpAddr>) -> bool {
         let figures = &self.config.figures;
         let same = |known: &str, token: &str| runtime::crypto::same(known.as_bytes(), token.as_bytes());
         address.is_some_and(|address| figures.networks.trusts(address))

@@ -47,7 +47,7 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewMember) ->
     };
     let hash = match body.password {
         Some(password) => {
-            let hashed = tokio::task::spawn_blocking(move || hash_password(&password)).await;
+            let hashed = runtime::blocking::run(move || hash_password(&password)).await;
             Some(hashed.map_err(|_| Failure::internal("hashing a password panicked"))??)
         }
         None => None,

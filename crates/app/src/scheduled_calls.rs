@@ -23,7 +23,7 @@ use store::scheduled_calls::{self, ScheduledCallId, ScheduledCallRow};
 use store::{DbError, TenantTx, Tx};
 
 use super::access::Caller;
-use super::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused, Source};
+use super::calls::{self, CallCache, Env, Order, OwnNumber, Prepared, Refused, Source};
 use super::due_dials::{Allowances, DialRound, DueDial, InFlight, Look};
 use super::due_rows::DueRow;
 use super::events::{self, NewEvent};
@@ -85,7 +85,7 @@ pub async fn create(
             if let Claim::Given(answer) = once.reserve(tx, now)? {
                 return Ok(answer);
             }
-            let prepared = calls::prepare(tx, &env, &mut Known::default(), mode, order.clone())?;
+            let prepared = calls::prepare(tx, &env, &mut CallCache::default(), mode, order.clone())?;
             if let Some(refused) = refused_at_creation(&prepared) {
                 return Err(refused.into());
             }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use domain::call::Wish;
+use domain::call::HangupRequest;
 use domain::decision_log::Chain;
 use domain::ids::{Call, Id};
 use domain::nudge::Refusal;
@@ -99,7 +99,14 @@ fn life(row: &CallRow) -> Vec<Value> {
         entries.push(plain(at, "answered", "talk", "in_progress", None, row.id));
     }
     if let Some(at) = row.hang_up_at {
-        entries.push(plain(at, "hang_up", "finish", "in_progress", row.wish().map(Wish::as_str), row.id));
+        entries.push(plain(
+            at,
+            "hang_up",
+            "finish",
+            "in_progress",
+            row.wish().map(HangupRequest::as_str),
+            row.id,
+        ));
     }
     if let Some(at) = progress.ended_at.filter(|_| row.block_reason.is_none()) {
         entries.push(plain(at, "ended", "finish", "ended", progress.end_cause.as_deref(), row.id));

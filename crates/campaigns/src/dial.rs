@@ -42,7 +42,7 @@ const OF_WORKSPACE: i64 = 8;
 /// Longest recheck interval of a campaign that waits for a line; a freed line wakes the dialler earlier.
 const LINES_RECHECK: i64 = 2 * MINUTE;
 /// The state of one campaign in a round.
-struct Turn {
+struct DueCampaign {
     campaign: CampaignRow,
     progress: ProgressRow,
     schedule: Option<Schedule>,
@@ -142,7 +142,11 @@ impl CampaignRound {
     }
 
     /// The campaigns of this round, in order. They and their workspaces are locked.
-    fn turns(&mut self, tx: &mut Tx<'_>, found: &[(Tenant, Id<Campaign>)]) -> Result<Vec<Turn>, Failure> {
+    fn turns(
+        &mut self,
+        tx: &mut Tx<'_>,
+        found: &[(Tenant, Id<Campaign>)],
+    ) -> Result<Vec<DueCampaign>, Failure> {
         let ids: Vec<Id<Campaign>> = found.iter().map(|(_, id)| *id).collect();
         let mut campaigns: HashMap<Id<Campaign>, CampaignRow> =
             due::lock_each(tx, &ids)?.into_iter().map(|row| (row.id, row)).collect();
@@ -165,7 +169,7 @@ impl CampaignRound {
                 let (campaign, progress) = (campaigns.remove(&id)?, known.remove(&id)?);
                 let schedule = Schedule::of(&campaign.settings);
                 let delta = Delta { list: progress.list, ..Delta::default() };
-                Some(Turn {
+                Some(DueCampaign {
                     campaign,
                     progress,
                     schedule,
@@ -190,7 +194,7 @@ impl CampaignRound {
     }
 
     /// Checks the campaign as a whole, and locks its share of rows.
-    fn begin(&mut self, tx: &mut Tx<'_>, turn: &mut Turn, share: i64) -> Result<(), Failure> {
+    fn begin(&mut self, tx: &mut Tx<'_>, turn: &mut DueCampaign, share: i64) -> Result<(), Failure> {
         let (now, tenant) = (self.dials.now(), turn.campaign.workspace);
         if turn.progress.retune_after.is_some() {
             turn.retune(tx, &self.dials.env)?;
@@ -228,7 +232,7 @@ impl CampaignRound {
     }
 
     /// What blocks the whole campaign.
-    fn stopped(&mut self, tx: &mut Tx<'_>, turn: &mut Turn) -> Result<Option<Stop>, Failure> {
+    fn stopped(&mut self, tx: &mut Tx<'_>, turn: &mut DueCampaign) -> Result<Option<Stop>, Failure> {
         let (now, campaign) = (self.dials.now(), &turn.campaign);
         if campaign.status != Status::Active {
             return Ok(Some(Stop::Inactive));
@@ -264,7 +268,7 @@ impl CampaignRound {
 
 /// A due row of a campaign.
 struct DueRow<'a> {
-    turn: &'a mut Turn,
+    turn: &'a mut DueCampaign,
     row: EntryRow,
     choice: Choice,
 }
@@ -410,7 +414,7 @@ impl DueDial for DueRow<'_> {
     }
 }
 
-impl Turn {
+impl DueCampaign {
     fn retries(&self) -> Retries {
         retries_of(&self.campaign)
     }
@@ -506,7 +510,7 @@ impl Turn {
 
 /// Ends a campaign's part of a round: its counters, its run, its end, and its next check. Returns whether another round
 /// may find something.
-fn end(tx: &mut Tx<'_>, env: &Env, mails: bool, turn: &mut Turn) -> Result<bool, Failure> {
+fn end(tx: &mut Tx<'_>, env: &Env, mails: bool, turn: &mut DueCampaign) -> Result<bool, Failure> {
     let now = env.context.now;
     let (tenant, campaign) = (turn.campaign.workspace, turn.campaign.id);
     store_counts(&mut tx.of(tenant), campaign, &turn.delta, (&turn.held, &turn.moves))?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use api::contacts::Erased;
 use app::erasure::ErasedPerson;
 use app::{Context, Failure};
-use domain::campaign::{HeldReason, RowState, Standing, Tally};
+use domain::campaign::{CountedState, HeldReason, RowState, Tally};
 use domain::ids::{Campaign, Id};
 
 use store::TenantTx;
@@ -25,11 +25,11 @@ struct Change {
 
 /// The row of an erased person: it is never dialled again. Former results are still counted; a call in progress ends
 /// the row.
-fn standing(row: &EntryRow) -> Standing {
+fn standing(row: &EntryRow) -> CountedState {
     match row.standing.state {
-        RowState::Queued | RowState::Held | RowState::Invalid => Standing::fresh(false),
+        RowState::Queued | RowState::Held | RowState::Invalid => CountedState::fresh(false),
         RowState::InProgress | RowState::Reached | RowState::Unreached => {
-            Standing { retryable: false, ..row.standing }
+            CountedState { retryable: false, ..row.standing }
         }
     }
 }

@@ -9,7 +9,7 @@ use app::limits::pages;
 use app::{App, Context, Failure, topics};
 use domain::call::variables::has_value;
 use domain::campaign::list::{self as rules, check_variables, read_phone, search_for, search_text};
-use domain::campaign::{InvalidReason, RowState, Standing, Status, Tally};
+use domain::campaign::{CountedState, InvalidReason, RowState, Status, Tally};
 use domain::ids::{Campaign, Contact, DataStream, Id, ListRow};
 use domain::phone::E164;
 use domain::tenant::{Mode, Tenant};
@@ -104,7 +104,7 @@ pub(crate) fn fresh(
 pub(crate) fn tally(rows: &[FreshRow]) -> Tally {
     let mut tally = Tally::default();
     for row in rows {
-        tally.enter(Standing::fresh(row.valid));
+        tally.enter(CountedState::fresh(row.valid));
     }
     tally
 }

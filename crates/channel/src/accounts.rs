@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use api::error_codes::CHATAPP_NOT_CONNECTED;
-use app::gather::{Gather, Gathers};
+use app::batcher::{Batcher, Batchers};
 use app::{App, Failure};
 use domain::channel::provider::ConnectionStatus;
 use domain::channel::{Account, Effect, Fault, ProviderError};
@@ -91,7 +91,7 @@ pub async fn account(app: &App, tenant: Tenant) -> Result<Account, Failure> {
 }
 
 /// Batches concurrent reads of a workspace's account.
-type AccountReads = Gathers<(), Result<Account, Failure>>;
+type AccountReads = Batchers<(), Result<Account, Failure>>;
 
 /// [`account`] for many concurrent callers. On PostgreSQL they share a read that begins after they have asked.
 ///
@@ -105,7 +105,7 @@ pub(crate) async fn account_of_many(app: &App, tenant: Tenant) -> Result<Account
         let found = account(app, tenant).await;
         asked.iter().map(|()| found.clone()).collect()
     };
-    match app.kept.of(|| AccountReads::new(READERS, READS)).of(tenant).ask((), read).await {
+    match app.state.of(|| AccountReads::new(READERS, READS)).of(tenant).ask((), read).await {
         Some(found) => found,
         None => account(app, tenant).await,
     }
@@ -154,7 +154,7 @@ pub(crate) struct OpenedConnection {
 }
 
 /// Batches concurrent look-ups of connections by webhook address.
-struct ConnectionReads(Gather<Id<ChannelConnection>, Result<Option<Arc<OpenedConnection>>, Failure>>);
+struct ConnectionReads(Batcher<Id<ChannelConnection>, Result<Option<Arc<OpenedConnection>>, Failure>>);
 
 /// The connection of a webhook address. Providers send many notifications at once; on PostgreSQL concurrent look-ups
 /// share a read that begins after they have asked.
@@ -171,7 +171,7 @@ pub(crate) async fn connection_of_hook(app: &App, id: &str) -> Result<Arc<Opened
         ids.iter().map(|id| of(id).transpose()).collect()
     };
     let shared = if app.store.shared() {
-        app.kept.of(|| ConnectionReads(Gather::new(READERS, READS))).0.ask(id, look).await
+        app.state.of(|| ConnectionReads(Batcher::new(READERS, READS))).0.ask(id, look).await
     } else {
         None
     };

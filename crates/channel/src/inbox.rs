@@ -93,7 +93,7 @@ impl HookConnection {
 ///
 /// # Errors
 /// 404 without such a connection.
-pub async fn entrance(app: &App, id: &str) -> Result<HookConnection, Failure> {
+pub async fn hook_connection(app: &App, id: &str) -> Result<HookConnection, Failure> {
     accounts::connection_of_hook(app, id).await.map(HookConnection)
 }
 
@@ -105,7 +105,7 @@ pub async fn entrance(app: &App, id: &str) -> Result<HookConnection, Failure> {
 /// queue is full.
 pub async fn receive<B>(
     app: &App,
-    entrance: HookConnection,
+    connection: HookConnection,
     signature: &str,
     body: B,
     weigh: impl FnOnce(usize) -> Result<(), Failure>,
@@ -113,7 +113,7 @@ pub async fn receive<B>(
 where
     B: AsRef<[u8]> + Send + 'static,
 {
-    let behind = entrance.0;
+    let behind = connection.0;
     let inflow = Inflow::of(app, behind.row.id);
     let bytes = body.as_ref().len();
     let items = if bytes <= SHORT {
@@ -258,7 +258,7 @@ async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Res
         }
     }
     let mut groups = groups.into_iter();
-    let arriving = app.kept.of(Arriving::default);
+    let arriving = app.state.of(Arriving::default);
     let mut working = tokio::task::JoinSet::new();
     let mut worked = 0;
     loop {

@@ -84,7 +84,7 @@ fn as_items(count: usize) -> i64 {
 impl Inflow {
     /// The limiter of a connection.
     pub(crate) fn of(app: &App, connection: Id<ChannelConnection>) -> Arc<Self> {
-        let inflows = app.kept.of(Inflows::default);
+        let inflows = app.state.of(Inflows::default);
         let mut known = inflows.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() > REMEMBERED {
             known.retain(|_, inflow| Arc::strong_count(inflow) > 1);

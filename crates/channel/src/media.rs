@@ -210,7 +210,7 @@ pub async fn kept(app: &App, tenant: Tenant, id: Id<ChannelMessage>) -> Result<K
 /// Those of [`Outgoing::open`].
 pub async fn open(app: &App, file: &KeptFile) -> Result<Sending<ChannelMessage>, Failure> {
     const NAME: Name = Name { one: "media", many: "received files" };
-    let sent = app.kept.of(|| Outgoing::<ChannelMessage>::new(NAME));
+    let sent = app.state.of(|| Outgoing::<ChannelMessage>::new(NAME));
     let range = Range { key: file.object.clone(), first: 0, length: file.bytes };
     sent.open(app, (file.tenant, file.message), range).await
 }

@@ -36,13 +36,13 @@ struct UnknownStatuses {
 /// Notes that a status of an unknown message was stored. The message may have been to an erased person, whom the
 /// notification may name, and the write-ahead log of the store still holds it.
 pub(crate) fn note_unknown_status(app: &App, tx: &mut Tx<'_>) {
-    let known = app.kept.of(UnknownStatuses::default);
+    let known = app.state.of(UnknownStatuses::default);
     tx.after_commit(move || known.told.store(true, Ordering::Release));
 }
 
 /// Truncates the write-ahead log after statuses of unknown messages, at most once a minute.
 pub(crate) async fn truncate_log(app: &App) {
-    let (known, now) = (app.kept.of(UnknownStatuses::default), app.clock.now());
+    let (known, now) = (app.state.of(UnknownStatuses::default), app.clock.now());
     let rests = |at: &Option<Timestamp>| at.is_some_and(|at| now < at.plus(MINUTE) && now >= at);
     if !known.told.load(Ordering::Acquire)
         || rests(&known.emptied.lock().unwrap_or_else(PoisonError::into_inner))
@@ -73,7 +73,7 @@ struct Arrival(Arc<Arriving>);
 
 impl Arrival {
     fn of(app: &App) -> Self {
-        let arriving = app.kept.of(Arriving::default);
+        let arriving = app.state.of(Arriving::default);
         arriving.0.fetch_add(1, Ordering::Relaxed);
         Self(arriving)
     }

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use app::gather::Gathers;
+use app::batcher::Batchers;
 use app::{App, Failure};
 use domain::channel::Sent;
 use domain::tenant::Tenant;
@@ -29,7 +29,7 @@ struct Outcome {
 }
 
 /// Batchers of outcomes, by workspace.
-type Batches = Gathers<Arc<Outcome>, Result<Delivered, Failure>>;
+type Batches = Batchers<Arc<Outcome>, Result<Delivered, Failure>>;
 
 /// Stores the outcome of a sent message, and runs `then` in the same transaction.
 pub(crate) async fn store<T: Send + 'static>(
@@ -47,7 +47,7 @@ pub(crate) async fn store<T: Send + 'static>(
     });
     let outcome = Arc::new(Outcome { claim, sent, then: Mutex::new(then) });
     let delivered = if app.store.shared() {
-        let desk = app.kept.of(|| Batches::new(BATCH, TRANSACTIONS)).of(tenant);
+        let desk = app.state.of(|| Batches::new(BATCH, TRANSACTIONS)).of(tenant);
         let stored = desk.ask(outcome, |outcomes| store_all(app, tenant, outcomes)).await;
         stored.unwrap_or_else(|| Err(Failure::internal("an outcome was not stored to the end")))?
     } else {

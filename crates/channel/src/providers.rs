@@ -17,7 +17,7 @@ struct Providers {
 }
 
 fn kept(app: &Arc<App>, cloud: impl FnOnce() -> Cloud) -> Arc<Providers> {
-    app.kept.of(|| Providers { cloud: Arc::new(cloud()), sandbox: Arc::new(Sandbox::of(app)) })
+    app.state.of(|| Providers { cloud: Arc::new(cloud()), sandbox: Arc::new(Sandbox::of(app)) })
 }
 
 /// Sets the client of the Cloud API, before anything is sent: the simulation has its own.

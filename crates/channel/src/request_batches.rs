@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use app::gather::{Gathers, Shared, share_out};
+use app::batcher::{Batchers, Shared, share_out};
 use app::{App, Failure, idempotency};
 use domain::channel::Recipient;
 use domain::channel::template::TemplateRef;
@@ -24,11 +24,11 @@ const BATCH: usize = 64;
 const TRANSACTIONS: usize = 2;
 
 /// Batchers of requests, by workspace.
-type Batches = Gathers<Arc<Request>, Shared<Intent>>;
+type Batches = Batchers<Arc<Request>, Shared<Intent>>;
 
 /// Accepts the message of a request in a batch with others.
 pub(crate) async fn take(app: &Arc<App>, tenant: Tenant, request: Arc<Request>) -> Shared<Intent> {
-    let desk = app.kept.of(|| Batches::new(BATCH, TRANSACTIONS)).of(tenant);
+    let desk = app.state.of(|| Batches::new(BATCH, TRANSACTIONS)).of(tenant);
     let taken = desk.ask(request, |requests| work(app, tenant, requests)).await;
     taken.unwrap_or_else(|| Some(Err(Failure::internal("messages were not taken to the end"))))
 }

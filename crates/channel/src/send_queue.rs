@@ -82,7 +82,7 @@ pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
     let now = app.clock.now();
     let lines = app.store.read(move |tx| channel_messages::due_send_queues(tx, now, LINES)).await?;
     let whole = lines.len() as i64 >= LINES;
-    let in_flight = app.kept.of(InFlight::default);
+    let in_flight = app.state.of(InFlight::default);
     let (mut full, mut held) = (false, false);
     let mut sending = tokio::task::JoinSet::new();
     for (tenant, number) in lines {

@@ -148,7 +148,7 @@ pub(crate) async fn take(app: &App, tenant: Tenant, named: &str, latest: Timesta
     if !app.store.shared() {
         return None;
     }
-    let line = app.kept.of(Slots::default).line(tenant, named)?;
+    let line = app.state.of(Slots::default).line(tenant, named)?;
     let pace = {
         let mut kept = line.kept();
         kept.ask(app.clock.now());
@@ -186,7 +186,7 @@ pub(crate) async fn take(app: &App, tenant: Tenant, named: &str, latest: Timesta
 /// Returns an unused slot.
 pub(crate) fn give_back(app: &App, tenant: Tenant, named: &str, slot: &Slot) {
     if let Some(line) =
-        app.kept.of(Slots::default).line(tenant, named).filter(|line| line.number == slot.number)
+        app.state.of(Slots::default).line(tenant, named).filter(|line| line.number == slot.number)
     {
         line.kept().back.push(slot.place);
     }
@@ -197,7 +197,7 @@ pub(crate) fn learn(app: &App, tenant: Tenant, named: &str, number: &Number) {
     if !app.store.shared() {
         return;
     }
-    let (slots, pace) = (app.kept.of(Slots::default), Pace::of_number(number.rate));
+    let (slots, pace) = (app.state.of(Slots::default), Pace::of_number(number.rate));
     let mut lines = slots.lines();
     if let Some(line) = lines.get(&(tenant, named.to_owned()))
         && line.number == number.phone_number_id
@@ -224,7 +224,7 @@ pub(crate) fn learn(app: &App, tenant: Tenant, named: &str, number: &Number) {
 
 /// Drops the reserved slots of a number that the provider throttles.
 pub(crate) fn forget(app: &App, tenant: Tenant, number: &str) {
-    let slots = app.kept.of(Slots::default);
+    let slots = app.state.of(Slots::default);
     for ((of, _), line) in slots.lines().iter() {
         if *of == tenant && line.number == number {
             let mut kept = line.kept();

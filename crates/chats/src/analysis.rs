@@ -23,7 +23,7 @@ pub const AT_ONCE: usize = 16;
 
 /// A pending analysis that this node has leased.
 #[derive(Debug, Clone, Copy)]
-pub struct Owed {
+pub struct PendingAnalysis {
     tenant: Tenant,
     chat: Id<Chat>,
     /// The attempt, from 1.
@@ -31,10 +31,10 @@ pub struct Owed {
 }
 
 /// Leases up to `limit` due analyses.
-pub async fn take_analyses(app: &App, limit: usize) -> Result<Vec<Owed>, DbError> {
+pub async fn take_analyses(app: &App, limit: usize) -> Result<Vec<PendingAnalysis>, DbError> {
     let (now, limit) = (app.clock.now(), i64::try_from(limit).unwrap_or(1));
     let taken = app.store.tx(move |tx| chats::take_to_analyse(tx, now, now.plus(LEASE), limit)).await?;
-    Ok(taken.into_iter().map(|(tenant, chat, attempt)| Owed { tenant, chat, attempt }).collect())
+    Ok(taken.into_iter().map(|(tenant, chat, attempt)| PendingAnalysis { tenant, chat, attempt }).collect())
 }
 
 /// When the next analysis is due.
@@ -43,14 +43,14 @@ pub async fn next_analysis(app: &App) -> Result<Option<Timestamp>, DbError> {
 }
 
 /// Runs one leased analysis. A failure is retried later, or given up.
-pub async fn analyse(app: &Arc<App>, owed: Owed) {
+pub async fn analyse(app: &Arc<App>, owed: PendingAnalysis) {
     if let Err(failure) = analyse_once(app, owed).await {
         // Its lease ends, and it is taken again.
         failure.warn_about(owed.chat, "the analysis of a chat waits for its lease");
     }
 }
 
-async fn analyse_once(app: &Arc<App>, owed: Owed) -> Result<(), Failure> {
+async fn analyse_once(app: &Arc<App>, owed: PendingAnalysis) -> Result<(), Failure> {
     let order = app.store.read(move |tx| order(tx, owed)).await?;
     let Some(order) = order else { return Ok(()) };
     let env = Env::of(app);
@@ -77,7 +77,7 @@ async fn analyse_once(app: &Arc<App>, owed: Owed) -> Result<(), Failure> {
 }
 
 /// The model's input; `None` when there is nothing to analyse.
-fn order(tx: &mut Tx<'_>, owed: Owed) -> Result<Option<AnalysisOrder>, Failure> {
+fn order(tx: &mut Tx<'_>, owed: PendingAnalysis) -> Result<Option<AnalysisOrder>, Failure> {
     let (tenant, id) = (owed.tenant, owed.chat);
     let row = chats::get(&mut tx.of(tenant), id)?;
     let Some(row) = row.filter(|row| row.analysis == Some(Reading::Pending)) else { return Ok(None) };
@@ -114,12 +114,12 @@ fn captured(json: Option<Value>) -> Map<String, Value> {
 }
 
 /// The chat, if this attempt still holds the lease.
-fn hold(tx: &mut Tx<'_>, owed: Owed) -> Result<Option<chats::ChatRow>, Failure> {
+fn hold(tx: &mut Tx<'_>, owed: PendingAnalysis) -> Result<Option<chats::ChatRow>, Failure> {
     let row = chats::get_for_update(&mut tx.of(owed.tenant), owed.chat)?;
     Ok(row.filter(|row| row.analysis == Some(Reading::Pending) && row.analysis_attempts == owed.attempt))
 }
 
-fn put_off(tx: &mut Tx<'_>, env: &Env, owed: Owed, wait: i64) -> Result<(), Failure> {
+fn put_off(tx: &mut Tx<'_>, env: &Env, owed: PendingAnalysis, wait: i64) -> Result<(), Failure> {
     let Some(mut row) = hold(tx, owed)? else { return Ok(()) };
     row.analysis_at = Some(env.context.now.plus(wait));
     save(tx, env, &mut row)?;
@@ -131,7 +131,7 @@ fn put_off(tx: &mut Tx<'_>, env: &Env, owed: Owed, wait: i64) -> Result<(), Fail
 fn settle(
     tx: &mut Tx<'_>,
     env: &Env,
-    owed: Owed,
+    owed: PendingAnalysis,
     reading: Reading,
     found: Option<(Analysis, Value)>,
 ) -> Result<(), Failure> {

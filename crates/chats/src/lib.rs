@@ -56,7 +56,7 @@ mod undelivered;
 pub mod unkept;
 mod written;
 
-pub use analysis::{AT_ONCE as ANALYSES_AT_ONCE, Owed, analyse, next_analysis, take_analyses};
+pub use analysis::{AT_ONCE as ANALYSES_AT_ONCE, PendingAnalysis, analyse, next_analysis, take_analyses};
 pub use carried::{InboundMessage, receive, started, transcribed};
 pub use channel_documents::waits_for_file;
 pub use desk::{end as end_for, hand_back, take_over, write};

@@ -10,7 +10,7 @@ use app::events::{self, Event, NewEvent, TranscriptRef};
 use app::idempotency::Once;
 use app::{App, Context, Failure, Hooks, topics, wallet};
 use domain::chat::{
-    Channel, EndCause, LEASE, Limits, Origin, Ownership, Reading, Role, Standing, State, Stuck, Transition,
+    Channel, DueState, EndCause, LEASE, Limits, Origin, Ownership, Reading, Role, State, Stuck, Transition,
     TurnKind, look_at,
 };
 use domain::conversation;
@@ -57,7 +57,7 @@ impl Env {
     pub fn within(app: &App) -> Self {
         Self {
             app: None,
-            unkept: app.kept.of(UnkeptWords::default),
+            unkept: app.state.of(UnkeptWords::default),
             context: app.context(),
             limits: app.config.chats.limits,
             node: app.ports.node.clone(),
@@ -103,8 +103,8 @@ pub fn refusal(stuck: Stuck) -> Failure {
     }
 }
 
-pub fn standing(row: &ChatRow) -> Standing {
-    Standing {
+pub fn standing(row: &ChatRow) -> DueState {
+    DueState {
         state: row.state,
         opened: row.created_at,
         last: row.last_at,

@@ -212,7 +212,7 @@ impl<'a> ReplyTurn<'a> {
                 let queue = if on_channel && claim.kind == TurnKind::Opening {
                     answer_first(&mut conversation, &unheard, row.given_back)
                 } else {
-                    let unkept = app.kept.of(UnkeptWords::default);
+                    let unkept = app.state.of(UnkeptWords::default);
                     let awaited = conversation.awaits_secret();
                     let said = |last: &[&MessageRow]| unkept.said(row.id, awaited, last, app.clock.now());
                     let given_back = row.given_back;

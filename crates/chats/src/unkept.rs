@@ -113,7 +113,7 @@ fn awaits_secret(chat: &ChatRow) -> bool {
 /// Remembers what a customer wrote on the messaging channel, once the transaction is committed: `stored` is in its
 /// place.
 pub fn remember(app: &App, tx: &mut TenantTx, chat: Id<Chat>, stored: &str, written: &str) {
-    let (unkept, now) = (app.kept.of(UnkeptWords::default), app.clock.now());
+    let (unkept, now) = (app.state.of(UnkeptWords::default), app.clock.now());
     let (stored, written) = (stored.to_owned(), written.to_owned());
     tx.after_commit(move || unkept.remember(chat, stored, written, now));
 }

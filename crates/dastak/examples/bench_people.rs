@@ -201,7 +201,7 @@ async fn log(app: &Arc<App>, tenant: Tenant, records: u64) -> Result<(), Failure
         let mut next = audit::export(
             app.clone(),
             tenant,
-            Strand { chain: Chain::Audit, world: Mode::Live },
+            Strand { chain: Chain::Audit, mode: Mode::Live },
             format,
             Range::default(),
         )

@@ -201,7 +201,7 @@ impl Service {
         chats::adopt(&app).await.map_err(|why| why.to_string())?;
         node::look(&app).await.map_err(|why| why.to_string())?;
         let router = Arc::new(router()?);
-        start_jobs(&app, &wakes, lines.clone(), integrations::Desk::open(&app));
+        start_jobs(&app, &wakes, lines.clone(), integrations::ConnectedSystems::open(&app));
         let serving = tokio::spawn(server::serve(app.clone(), router, listener, tls, grace));
         Ok(Self { app, address, lines, serving })
     }
@@ -361,7 +361,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         readiness: readiness::Readiness::default(),
         documents: api_documents::Documents::default(),
         hooks: &RoomHooks,
-        kept: crate::app::kept::Kept::default(),
+        state: crate::app::room_state::RoomState::default(),
         carriers,
         lines: lines.map(|lines| lines as Arc<dyn crate::app::lines::Lines>),
         speech,
@@ -374,11 +374,12 @@ pub fn start_jobs(
     app: &Arc<App>,
     wakes: &Wakes,
     lines: Option<Arc<Lines>>,
-    systems: Result<Arc<integrations::Desk>, String>,
+    systems: Result<Arc<integrations::ConnectedSystems>, String>,
 ) {
     // The same TLS settings as those of webhooks, which are up by now.
-    let desk = systems.inspect_err(|why| tracing::error!(%why, "connected systems are not reached")).ok();
-    jobs::table::start_all(app, wakes, lines.as_ref(), desk.as_ref());
+    let connected =
+        systems.inspect_err(|why| tracing::error!(%why, "connected systems are not reached")).ok();
+    jobs::table::start_all(app, wakes, lines.as_ref(), connected.as_ref());
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use store::polls::{self, PollRow};
 use store::pushes::{self, PersonRow};
 use store::streams::{self, StreamRow};
 
-use crate::Desk;
+use crate::ConnectedSystems;
 use crate::passes::{Opened, Trouble, with_words};
 
 /// Pages of one check; the next check follows at once.
@@ -68,7 +68,7 @@ impl From<Failure> for Halt {
     }
 }
 
-impl Desk {
+impl ConnectedSystems {
     /// Streams whose check is due, the longest waiting first, but none of these workspaces.
     pub async fn due_checks(
         &self,
@@ -400,7 +400,7 @@ fn outcome_of_fault(fault: &Fault) -> (Check, String) {
 
 /// An account during a check: its token is renewed once if it is refused.
 struct Line<'a> {
-    desk: &'a Desk,
+    connected: &'a ConnectedSystems,
     tenant: Tenant,
     integration: Id<Integration>,
     opened: Opened,
@@ -410,23 +410,23 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     async fn open(
-        desk: &'a Desk,
+        connected: &'a ConnectedSystems,
         tenant: Tenant,
         integration: Id<Integration>,
         provider: Provider,
     ) -> Result<Self, Halt> {
-        let opened = desk.open_account(tenant, integration, None).await.map_err(Halt::Trouble)?;
+        let opened = connected.open_account(tenant, integration, None).await.map_err(Halt::Trouble)?;
         if opened.provider != provider {
             return Err(Halt::Wrong("the integration is of another system".into()));
         }
-        Ok(Self { desk, tenant, integration, opened, before: None })
+        Ok(Self { connected, tenant, integration, opened, before: None })
     }
 
     async fn page(&mut self, query: &Query, cursor: Option<Cursor>) -> Result<Page, Halt> {
         loop {
             let asked =
-                self.desk.systems.page(self.opened.provider, &self.opened.pass, query, cursor.clone());
-            match self.desk.app.clock.outside(asked).await {
+                self.connected.systems.page(self.opened.provider, &self.opened.pass, query, cursor.clone());
+            match self.connected.app.clock.outside(asked).await {
                 Ok(page) => return Ok(page),
                 Err(fault) => self.refused(fault).await?,
             }
@@ -435,8 +435,8 @@ impl<'a> Line<'a> {
 
     async fn sheet(&mut self, spreadsheet: &str, tab: Option<&str>) -> Result<Sheet, Halt> {
         loop {
-            let asked = self.desk.systems.sheet(&self.opened.pass, spreadsheet, tab);
-            match self.desk.app.clock.outside(asked).await {
+            let asked = self.connected.systems.sheet(&self.opened.pass, spreadsheet, tab);
+            match self.connected.app.clock.outside(asked).await {
                 Ok(sheet) => return Ok(sheet),
                 Err(fault) => self.refused(fault).await?,
             }
@@ -453,7 +453,8 @@ impl<'a> Line<'a> {
             }
             return Err(Halt::Fault(with_words(&fault, &said)));
         }
-        let opened = self.desk.open_account(self.tenant, self.integration, Some(&self.opened.pass)).await;
+        let opened =
+            self.connected.open_account(self.tenant, self.integration, Some(&self.opened.pass)).await;
         self.before = Some(std::mem::replace(&mut self.opened, opened.map_err(Halt::Trouble)?));
         Ok(())
     }

@@ -25,7 +25,7 @@ use tokio::sync::Semaphore;
 use passes::Renewals;
 
 /// Dependencies of the jobs of this crate.
-pub struct Desk {
+pub struct ConnectedSystems {
     app: Arc<App>,
     systems: Systems,
     renewals: Renewals,
@@ -36,8 +36,8 @@ pub struct Desk {
 /// Concurrent spreadsheets of a node.
 const SHEETS: usize = 2;
 
-impl Desk {
-    /// The desk of a service.
+impl ConnectedSystems {
+    /// The connected of a service.
     ///
     /// # Errors
     /// The invalid settings.

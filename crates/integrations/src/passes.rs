@@ -15,7 +15,7 @@ use providers::connectors::{Credentials, Fault, Pass, Renewed};
 use serde_json::{Value, json};
 use store::integrations::{self, IntegrationRow};
 
-use crate::Desk;
+use crate::ConnectedSystems;
 use crate::accounts::purpose;
 
 /// A token is renewed this long before it expires.
@@ -151,7 +151,7 @@ impl Account {
     }
 }
 
-impl Desk {
+impl ConnectedSystems {
     /// Authorisation for requests of an account. `refused` is the token that the system no longer accepts, if there is
     /// one: another one is fetched.
     pub(crate) async fn open_account(

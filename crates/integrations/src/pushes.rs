@@ -20,7 +20,7 @@ use store::calls::{self, CallRow, Content};
 use store::pushes::{self, PushRow};
 use store::{Tx, integrations};
 
-use crate::Desk;
+use crate::ConnectedSystems;
 use crate::passes::{Opened, Trouble, with_words};
 
 /// Poll interval for the analysis of a call.
@@ -93,7 +93,7 @@ enum Attempt {
     Never(String),
 }
 
-impl Desk {
+impl ConnectedSystems {
     /// Leases due write-backs.
     pub async fn take_pushes(&self, limit: usize) -> Result<Vec<PushRow>, Failure> {
         let (now, limit) = (self.app.clock.now(), i64::try_from(limit).unwrap_or(1));

@@ -114,7 +114,7 @@ pub(crate) async fn nearest(
         app.metrics.without_vectors(why);
         None
     };
-    let memory: Arc<Memory> = app.kept.of(Memory::default);
+    let memory: Arc<Memory> = app.state.of(Memory::default);
     let (set, look) = memory.get(base, app.clock.now());
     if look {
         let (store, model, clock) = (app.store.clone(), service.model(), app.clock.clone());

@@ -66,7 +66,7 @@ impl Place {
 
 /// The shelf of this node.
 pub(crate) fn of(app: &App) -> Arc<Shelf> {
-    app.kept.of(|| Shelf::new(&app.config.data))
+    app.state.of(|| Shelf::new(&app.config.data))
 }
 
 impl Shelf {

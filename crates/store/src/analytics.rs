@@ -6,7 +6,7 @@
 //! before its commit.
 
 use const_format::formatcp;
-use domain::analytics::{CallFact, Standing, hour_of, start_of};
+use domain::analytics::{CallClass, CallFact, hour_of, start_of};
 use domain::call::Direction;
 use domain::call::Status;
 use domain::ids::{Call, Contact, Id};
@@ -141,11 +141,11 @@ impl FactRow {
         let standing = match self.status {
             // Not dialled yet.
             Status::Queued => return None,
-            Status::Blocked if inbound => Standing::Declined,
-            Status::Blocked if self.campaign.is_some() => Standing::Blocked,
+            Status::Blocked if inbound => CallClass::Declined,
+            Status::Blocked if self.campaign.is_some() => CallClass::Blocked,
             // A placement that was refused to its caller.
             Status::Blocked => return None,
-            _ => Standing::Dialled,
+            _ => CallClass::Dialled,
         };
         let answered = self.answered_at.is_some();
         Some(CallFact {

@@ -4,7 +4,7 @@
 use std::borrow::Borrow;
 
 use const_format::formatcp;
-use domain::call::{AnsweredBy, Direction, Network, Progress, Stage, Status, Wish};
+use domain::call::{AnsweredBy, Direction, HangupRequest, Network, Progress, Stage, Status};
 use domain::ids::{Agent, Call, Campaign, Contact, Id, Nudge, Recording, ScheduledCall};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, SECOND, Timestamp};
@@ -12,9 +12,9 @@ use domain::trace::TraceContext;
 use serde_json::{Map, Value as Json};
 
 use crate::analytics;
-use crate::call_wishes::RequestedHangup;
 use crate::db::row::{row, update};
 use crate::db::{DbError, ROWS, TenantTx, Tx, Value};
+use crate::hangup_requests::RequestedHangup;
 use crate::params;
 
 row! {
@@ -93,7 +93,7 @@ row! {
             minutes: i64,
             grow_at: Option<Timestamp>,
             legs: i64,
-            wish: Option<Wish>,
+            wish: Option<HangupRequest>,
         } => Upkeep { minutes, grow_at, legs, wish },
         /// Grows with every save.
         version: i64,
@@ -127,7 +127,7 @@ pub struct Upkeep {
     /// Second legs that were ever started; written by [`crate::call_legs`] only.
     pub legs: i64,
     /// Why a hang-up was requested; with `hang_up_at`.
-    pub wish: Option<Wish>,
+    pub wish: Option<HangupRequest>,
 }
 
 impl Default for Upkeep {
@@ -174,8 +174,8 @@ impl CallRow {
     }
 
     /// Its hang-up request, if there is one.
-    pub fn wish(&self) -> Option<Wish> {
-        self.hang_up_at.map(|_| self.upkeep.wish.unwrap_or(Wish::HangUp))
+    pub fn wish(&self) -> Option<HangupRequest> {
+        self.hang_up_at.map(|_| self.upkeep.wish.unwrap_or(HangupRequest::HangUp))
     }
 
     fn phase(&self) -> Option<String> {
@@ -494,7 +494,7 @@ pub fn renew(
     tx: &mut TenantTx,
     calls: &[Id<Call>],
     until: Timestamp,
-) -> Result<Vec<(Id<Call>, Option<Wish>)>, DbError> {
+) -> Result<Vec<(Id<Call>, Option<HangupRequest>)>, DbError> {
     let mut renewed = Vec::with_capacity(calls.len());
     for some in calls.chunks(ROWS) {
         let mut values = params![until].to_vec();

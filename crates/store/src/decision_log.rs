@@ -125,7 +125,7 @@ row! {
         consent_ref: String = &row.consent_ref,
         integrity_hash: String = &row.integrity_hash,
         prev_hash: String = &row.prev_hash,
-        is_test: bool = strand.world == Mode::Test,
+        is_test: bool = strand.mode == Mode::Test,
         channel: String = &row.channel,
         agent_id: String = &row.agent_id,
         } => LogRow {
@@ -277,8 +277,8 @@ pub fn gate_results(
     interaction: &str,
     near: Timestamp,
 ) -> Result<Option<String>, DbError> {
-    for world in [Mode::Live, Mode::Test] {
-        let strand = Strand { chain, world };
+    for mode in [Mode::Live, Mode::Test] {
+        let strand = Strand { chain, mode };
         let Some((first, last)) = range(tx, strand, Some(near.plus(-MINUTE)), Some(near.plus(MINUTE)))?
         else {
             continue;

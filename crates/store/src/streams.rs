@@ -82,7 +82,7 @@ pub fn get_for_records(tx: &mut TenantTx, id: Id<DataStream>) -> Result<Option<S
 row! {
     /// The columns of a stream that authenticate a request with its token.
     #[derive(Debug, Clone)]
-    pub struct EntranceRow {
+    pub struct StreamAuthRow {
         workspace: Tenant as "d.workspace",
         /// Keyed hash of the token.
         token_hash: Option<String> as "d.token_hash",
@@ -93,10 +93,10 @@ row! {
 }
 
 /// Across workspaces: what a stream's address leads to; the caller compares the token.
-pub fn entrance(tx: &mut Tx<'_>, id: Id<DataStream>) -> Result<Option<EntranceRow>, DbError> {
+pub fn auth(tx: &mut Tx<'_>, id: Id<DataStream>) -> Result<Option<StreamAuthRow>, DbError> {
     const SQL: &str = formatcp!(
         "select {} from data_streams d join workspaces w on w.id = d.workspace where d.id = ?1 and d.deleted_at is null",
-        EntranceRow::COLUMNS
+        StreamAuthRow::COLUMNS
     );
     tx.one(SQL, params![id])
 }

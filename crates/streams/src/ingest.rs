@@ -33,7 +33,7 @@ const IDENTITY: usize = 32;
 
 /// The stream behind a token.
 #[derive(Debug, Clone, Copy)]
-pub struct Entrance {
+pub struct StreamAuth {
     pub tenant: Tenant,
     pub stream: Id<DataStream>,
 }
@@ -48,14 +48,14 @@ pub async fn admit(
     id: &str,
     token: Option<&str>,
     address: IpAddr,
-) -> (Option<Budget>, Result<Entrance, Failure>) {
+) -> (Option<Budget>, Result<StreamAuth, Failure>) {
     let found = match behind(app, id, token, address).await {
         Ok(found) => found,
         Err(failure) => return (None, Err(failure)),
     };
-    let (entrance, status) = found;
-    let (budget, admitted) = count(app, entrance.tenant, entrance.stream).await;
-    let admitted = admitted.and_then(|()| open(status)).map(|()| entrance);
+    let (auth, status) = found;
+    let (budget, admitted) = count(app, auth.tenant, auth.stream).await;
+    let admitted = admitted.and_then(|()| open(status)).map(|()| auth);
     (Some(budget), admitted)
 }
 
@@ -64,7 +64,7 @@ async fn behind(
     id: &str,
     token: Option<&str>,
     address: IpAddr,
-) -> Result<(Entrance, Status), Failure> {
+) -> Result<(StreamAuth, Status), Failure> {
     let Some(token) = token else {
         return Err(Failure::new(UNAUTHORIZED, "send the stream's token as Authorization: Bearer"));
     };
@@ -72,8 +72,8 @@ async fn behind(
     let stream: Option<Id<DataStream>> = id.parse().ok();
     let look_up = async {
         let Some(stream) = stream else { return Ok(None) };
-        let row = app.store.read(move |tx| streams::entrance(tx, stream)).await?;
-        let known = |row: &streams::EntranceRow| {
+        let row = app.store.read(move |tx| streams::auth(tx, stream)).await?;
+        let known = |row: &streams::StreamAuthRow| {
             row.token_hash.as_ref().is_some_and(|known| same(known.as_bytes(), hash.as_bytes()))
         };
         Ok(row.filter(known).map(|row| (stream, row)))
@@ -86,7 +86,7 @@ async fn behind(
             "the workspace is suspended; ask the operator to lift the suspension",
         ));
     }
-    Ok((Entrance { tenant: row.workspace, stream }, row.status))
+    Ok((StreamAuth { tenant: row.workspace, stream }, row.status))
 }
 
 /// Counts a request toward the limits of streams.
@@ -108,12 +108,12 @@ fn open(status: Status) -> Result<(), Failure> {
 /// # Errors
 /// 400 for a body that is not records, 404 when the stream was deleted meanwhile, 409 `stream_paused`, 429 when the
 /// stream or the workspace has stored enough.
-pub async fn send(app: &App, entrance: Entrance, body: &[u8]) -> Result<Ingested, Failure> {
+pub async fn send(app: &App, auth: StreamAuth, body: &[u8]) -> Result<Ingested, Failure> {
     let arrivals = parse(body).map_err(|why| match why {
         BodyError::Malformed(why) => Failure::new(MALFORMED_JSON, format!("the body is not JSON: {why}")),
         BodyError::Misfit(field, must) => Failure::field(&field, must),
     })?;
-    let Entrance { tenant, stream } = entrance;
+    let StreamAuth { tenant, stream } = auth;
     let row = app.of(tenant).read(move |tx| find(tx, stream)).await?;
     room(app, tenant, stream, body.len()).await?;
     let received = arrivals.len();
@@ -162,7 +162,7 @@ pub async fn push(
     }
     count(app, tenant, stream).await.1?;
     open(row.status)?;
-    send(app, Entrance { tenant, stream }, body).await
+    send(app, StreamAuth { tenant, stream }, body).await
 }
 
 /// A parsed record.
@@ -197,7 +197,7 @@ pub fn prepare(keyring: &Keyring, stream: &StreamRow, arrivals: Vec<Arrival>) ->
 
 /// The results of records.
 #[derive(Debug, Clone)]
-pub struct Taken {
+pub struct IngestedRecords {
     /// Each of them, in their order.
     pub results: Vec<IngestedRecord>,
     /// Records that were added to at least one list.
@@ -211,7 +211,7 @@ pub fn take(
     context: &Context,
     stream: &StreamRow,
     records: &[Ready],
-) -> Result<Taken, Failure> {
+) -> Result<IngestedRecords, Failure> {
     let tenant = stream.workspace;
     let chosen = choose(records);
     let rows: Vec<Option<RecordRow>> = records
@@ -261,7 +261,7 @@ pub fn take(
         streams::add_bytes(&mut tx.of(tenant), stream.id, day_of(context.now), bytes)?;
     }
     let queued = queue(tx, context, stream, records, &people)?;
-    Ok(Taken { results, queued })
+    Ok(IngestedRecords { results, queued })
 }
 
 /// For each record the stored one: itself, or the first of the same identity. One that can be called has precedence.

@@ -55,7 +55,7 @@ pub async fn room(app: &App, tenant: Tenant, stream: Id<DataStream>, more: usize
 }
 
 async fn in_all(app: &App, tenant: Tenant, now: Timestamp) -> Result<i64, Failure> {
-    let fill = app.kept.of(Fill::default);
+    let fill = app.state.of(Fill::default);
     let known = fill.0.lock().unwrap_or_else(PoisonError::into_inner).get(&tenant).copied();
     if let Some((_, bytes)) = known.filter(|(at, _)| (0..KNOWN).contains(&(now.0 - at.0))) {
         return Ok(bytes);

@@ -38,9 +38,9 @@ pub(super) async fn work(engine: Arc<Engine>, endpoint: Id<WebhookEndpoint>) {
     let mut worker = Worker { engine: &engine, endpoint, under_way: None, ended: false };
     let mut made = 0;
     while let Some(item) = worker.next(made) {
-        engine.figures.in_flight.inc();
+        engine.metrics.in_flight.inc();
         let finished = attempt(&engine, &item).await;
-        engine.figures.in_flight.dec();
+        engine.metrics.in_flight.dec();
         worker.finish(&item, finished);
         made += 1;
         engine.wait_for_records().await;
@@ -67,7 +67,7 @@ impl Worker<'_> {
         let turn = {
             let mut lanes = locked(&engine.lanes);
             let turn = lanes.next(self.endpoint, made, engine.clock.now(), engine.clock.stopping());
-            engine.figures.queued.set(lanes.queued() as i64);
+            engine.metrics.queued.set(lanes.queued() as i64);
             turn
         };
         match turn {
@@ -140,11 +140,11 @@ impl Engine {
             Some(false) => "failed",
             None => "not_made",
         };
-        self.figures.attempts.get_or_create(&[("outcome", outcome)]).inc();
+        self.metrics.attempts.get_or_create(&[("outcome", outcome)]).inc();
         if well == Some(true)
             && item.made == 0
             && item.round == 0
-            && let Some(lag) = &self.figures.lag
+            && let Some(lag) = &self.metrics.lag
         {
             lag.observe((done.ended.0 - item.created_at.0).max(0) as f64 / 1e3);
         }

@@ -55,7 +55,7 @@ pub type Endpoints = Arc<Vec<Arc<Endpoint>>>;
 
 /// The cache entry of a workspace.
 #[derive(Clone)]
-struct Known {
+struct CachedEndpoints {
     endpoints: Endpoints,
     /// The store's generation at which they were read; 0 on an embedded store.
     number: u64,
@@ -63,18 +63,18 @@ struct Known {
 
 #[derive(Default)]
 pub(super) struct Cache {
-    by_tenant: RwLock<HashMap<Tenant, Known>>,
+    by_tenant: RwLock<HashMap<Tenant, CachedEndpoints>>,
     /// Changes that were made on this node.
     generation: AtomicU64,
 }
 
 impl Cache {
-    fn get(&self, tenant: Tenant) -> Option<Known> {
+    fn get(&self, tenant: Tenant) -> Option<CachedEndpoints> {
         self.by_tenant.read().unwrap_or_else(PoisonError::into_inner).get(&tenant).cloned()
     }
 
     /// Caches what was read at `generation`, unless something changed since.
-    fn put(&self, tenant: Tenant, known: Known, generation: u64) {
+    fn put(&self, tenant: Tenant, known: CachedEndpoints, generation: u64) {
         let mut all = self.by_tenant.write().unwrap_or_else(PoisonError::into_inner);
         let newer = all.get(&tenant).is_some_and(|other| other.number > known.number);
         if newer || self.generation.load(Ordering::Acquire) != generation {
@@ -95,7 +95,7 @@ impl Cache {
 
 /// Attempts that wait for the query whether they are still wanted.
 #[derive(Default)]
-pub(super) struct Wanted {
+pub(super) struct LiveCheck {
     waiting: Mutex<Vec<(Key, i64, oneshot::Sender<Answer>)>>,
     /// Held by the attempt that runs the query.
     turn: tokio::sync::Mutex<()>,
@@ -104,7 +104,7 @@ pub(super) struct Wanted {
 /// The generation of the workspace's endpoints, if the attempt is still wanted.
 type Answer = Result<Option<u64>, DbError>;
 
-impl Wanted {
+impl LiveCheck {
     async fn ask(&self, store: &Store, key: Key, round: i64) -> Answer {
         let (send, mut answer) = oneshot::channel();
         locked(&self.waiting).push((key, round, send));
@@ -173,11 +173,14 @@ impl Engine {
         Ok(known.endpoints)
     }
 
-    fn read(&self, tx: &mut TenantTx) -> Result<Known, DbError> {
+    fn read(&self, tx: &mut TenantTx) -> Result<CachedEndpoints, DbError> {
         // The number first: what is remembered may be newer than its number, and never older.
         let number = if tx.shared() { generations::endpoints(tx)? } else { 0 };
         let rows = webhooks::list(tx)?;
-        Ok(Known { endpoints: Arc::new(rows.into_iter().map(|row| self.ready(row)).collect()), number })
+        Ok(CachedEndpoints {
+            endpoints: Arc::new(rows.into_iter().map(|row| self.ready(row)).collect()),
+            number,
+        })
     }
 
     /// The current endpoint of a delivery; `None` when the delivery wants no attempt any more.
@@ -186,8 +189,9 @@ impl Engine {
         key: Key,
         round: i64,
     ) -> Result<Option<Arc<Endpoint>>, DbError> {
-        let find =
-            |known: &Known| known.endpoints.iter().find(|endpoint| endpoint.id == key.endpoint).cloned();
+        let find = |known: &CachedEndpoints| {
+            known.endpoints.iter().find(|endpoint| endpoint.id == key.endpoint).cloned()
+        };
         let number = if self.store.shared() {
             match self.wanted.ask(&self.store, key, round).await? {
                 Some(number) => number,

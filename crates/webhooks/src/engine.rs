@@ -27,7 +27,7 @@ use super::pending::{FinishedAttempt, PendingAttempt, SENDING, locked};
 use super::readers::Readers;
 
 #[derive(Default)]
-pub(super) struct Figures {
+pub(super) struct EngineMetrics {
     pub(super) attempts: Family<[(&'static str, &'static str); 1], Counter>,
     pub(super) queued: Gauge,
     pub(super) in_flight: Gauge,
@@ -51,9 +51,9 @@ pub struct Engine {
     pub(super) transport: Arc<dyn Transport>,
     pub(super) keyring: Arc<Keyring>,
     pub(super) names: Names,
-    pub(super) figures: Figures,
+    pub(super) metrics: EngineMetrics,
     pub(super) endpoints: Arc<endpoints::Cache>,
-    pub(super) wanted: endpoints::Wanted,
+    pub(super) wanted: endpoints::LiveCheck,
     pub(super) traces: Traces,
     pub(super) lanes: Mutex<Lanes>,
     pub(super) done: Mutex<Vec<FinishedAttempt>>,
@@ -105,14 +105,14 @@ impl Engine {
             GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string())?;
         let lag =
             Histogram::new([0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0]);
-        let figures = Figures { lag: Some(lag.clone()), ..Figures::default() };
-        registry.register("webhook_attempts", "Attempts by outcome", figures.attempts.clone());
+        let metrics = EngineMetrics { lag: Some(lag.clone()), ..EngineMetrics::default() };
+        registry.register("webhook_attempts", "Attempts by outcome", metrics.attempts.clone());
         registry.register(
             "webhook_queued",
             "Deliveries that wait for a worker in memory",
-            figures.queued.clone(),
+            metrics.queued.clone(),
         );
-        registry.register("webhook_in_flight", "Attempts under way", figures.in_flight.clone());
+        registry.register("webhook_in_flight", "Attempts under way", metrics.in_flight.clone());
         registry.register(
             "webhook_lag_seconds",
             "Time from an event to its acceptance at the first attempt",
@@ -131,9 +131,9 @@ impl Engine {
                 event: name("Event")?,
                 delivery: name("Delivery")?,
             },
-            figures,
+            metrics,
             endpoints: Arc::default(),
-            wanted: endpoints::Wanted::default(),
+            wanted: endpoints::LiveCheck::default(),
             traces: traces.clone(),
             lanes: Mutex::default(),
             done: Mutex::default(),
@@ -180,7 +180,7 @@ impl Engine {
             for item in items {
                 lanes.push(item);
             }
-            self.figures.queued.set(lanes.queued() as i64);
+            self.metrics.queued.set(lanes.queued() as i64);
             let mut feed = false;
             for endpoint in in_line {
                 feed |= lanes.wait_in_line(*endpoint);

@@ -132,7 +132,7 @@ async fn stop_endpoint(
 
 /// The results of a transaction.
 #[derive(Default)]
-struct Taken {
+struct DueAttempts {
     items: Vec<PendingAttempt>,
     in_line: Vec<Id<WebhookEndpoint>>,
     looked_at: usize,
@@ -145,12 +145,12 @@ struct DueRound<'a> {
     rooms: HashMap<Id<WebhookEndpoint>, usize>,
     /// Whether deliveries older than the retry window are given up without an attempt: their endpoint fails.
     give_up_old: bool,
-    taken: Taken,
+    taken: DueAttempts,
 }
 
 impl<'a> DueRound<'a> {
     fn new(engine: &'a Engine, now: Timestamp) -> Self {
-        Self { engine, now, rooms: HashMap::new(), give_up_old: false, taken: Taken::default() }
+        Self { engine, now, rooms: HashMap::new(), give_up_old: false, taken: DueAttempts::default() }
     }
 
     fn look(&mut self, tx: &mut Tx<'_>, row: DueRow) -> Result<(), DbError> {

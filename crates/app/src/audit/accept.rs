@@ -82,7 +82,7 @@ fn accept_strand(
         outcome: Some("older_state_accepted".into()),
         recording_ref: None,
         consent_ref: None,
-        is_test: strand.world == Mode::Test,
+        is_test: strand.mode == Mode::Test,
         channel: Channel::Voice,
         agent_id: None,
     };

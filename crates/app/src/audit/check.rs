@@ -16,14 +16,14 @@ use crate::{App, Failure, log_marks};
 const PAGE: i64 = 1000;
 
 /// The result for a chain, up to the newest record at the time of the request.
-pub(super) struct Found {
+pub(super) struct ChainCheck {
     pub(super) strand: Strand,
     pub(super) records: u64,
     pub(super) head: Head,
     pub(super) broken: Option<Broken>,
 }
 
-impl Found {
+impl ChainCheck {
     pub(super) fn view(&self) -> ChainVerification {
         ChainVerification {
             name: self.strand.chain.as_str(),
@@ -71,7 +71,7 @@ pub(super) async fn check(
     turn: &AuditSlot,
     tenant: Tenant,
     strand: Strand,
-) -> Result<Found, Failure> {
+) -> Result<ChainCheck, Failure> {
     let Ends { sealed, head, last, marks } = ends(app, tenant, strand).await?;
     // The hashes at the marks.
     let mut found: BTreeMap<u64, Option<String>> = marks.iter().map(|mark| (mark.head.seq, None)).collect();
@@ -110,7 +110,7 @@ pub(super) async fn check(
             contradiction()
         }
     });
-    Ok(Found { strand, records, head, broken })
+    Ok(ChainCheck { strand, records, head, broken })
 }
 
 /// Hashes records on a blocking thread.

@@ -11,7 +11,7 @@ use domain::time::Timestamp;
 use store::decision_log;
 
 use super::Range;
-use super::check::{Found, check, page};
+use super::check::{ChainCheck, check, page};
 use super::slots::Leave;
 use crate::{App, Failure};
 
@@ -48,7 +48,7 @@ impl Writer {
 pub struct Export {
     app: Arc<App>,
     tenant: Tenant,
-    found: Found,
+    found: ChainCheck,
     writer: Writer,
     /// Held until the file is sent.
     _leave: Leave,
@@ -99,7 +99,7 @@ pub async fn export(
     })
 }
 
-fn heading(app: &App, tenant: Tenant, found: &Found, range: Range, first: u64, last: u64) -> Heading {
+fn heading(app: &App, tenant: Tenant, found: &ChainCheck, range: Range, first: u64, last: u64) -> Heading {
     let end =
         |moment: Option<Timestamp>, open: &str| moment.map_or(open.to_owned(), |moment| moment.to_string());
     let verdict = match &found.broken {

@@ -22,8 +22,8 @@ pub use export::{Export, Format, export};
 pub use slots::AuditSlots;
 
 /// Verifies every hash of every chain of one mode. Requests that arrive while a check waits for its slot share it.
-pub async fn verify(app: &Arc<App>, tenant: Tenant, world: Mode) -> Result<Verification, Failure> {
-    let start = |asked: slots::Asked| {
+pub async fn verify(app: &Arc<App>, tenant: Tenant, mode: Mode) -> Result<Verification, Failure> {
+    let start = |asked: slots::RequestedCheck| {
         let app = app.clone();
         let clock = app.clock.clone();
         // In a task of its own: others wait for it, too.
@@ -31,24 +31,24 @@ pub async fn verify(app: &Arc<App>, tenant: Tenant, world: Mode) -> Result<Verif
             let outcome = match app.audits.check(tenant, &app.clock).await {
                 Ok(turn) => {
                     asked.begin();
-                    check_all(&app, &turn, tenant, world).await
+                    check_all(&app, &turn, tenant, mode).await
                 }
                 Err(failure) => Err(failure),
             };
             asked.tell(outcome);
         });
     };
-    app.audits.shared(tenant, world, start).await
+    app.audits.shared(tenant, mode, start).await
 }
 
 async fn check_all(
     app: &App,
     turn: &slots::AuditSlot,
     tenant: Tenant,
-    world: Mode,
+    mode: Mode,
 ) -> Result<Verification, Failure> {
     let mut chains = Vec::new();
-    for strand in Strand::of(world) {
+    for strand in Strand::of(mode) {
         chains.push(check::check(app, turn, tenant, strand).await?.view());
     }
     Ok(Verification {

@@ -150,23 +150,23 @@ impl AuditSlots {
     }
 
     /// The result of a check that begins after this call: of one that waits for its permit already, or of one that
-    /// `start` starts. `start` must begin its argument with [`Asked::begin`] once it has the permit.
+    /// `start` starts. `start` must begin its argument with [`RequestedCheck::begin`] once it has the permit.
     pub(super) async fn shared(
         self: &Arc<Self>,
         tenant: Tenant,
-        world: Mode,
-        start: impl FnOnce(Asked),
+        mode: Mode,
+        start: impl FnOnce(RequestedCheck),
     ) -> Result<Verification, Failure> {
         let mut outcome = {
             let workspace = self.of(tenant);
             let mut waiting = lock(&workspace.waiting);
-            match waiting.get(&world) {
+            match waiting.get(&mode) {
                 Some(outcome) => outcome.clone(),
                 None => {
                     let (tell, outcome) = watch::channel(None);
-                    waiting.insert(world, outcome.clone());
+                    waiting.insert(mode, outcome.clone());
                     drop(waiting);
-                    start(Asked { workspace, world, tell });
+                    start(RequestedCheck { workspace, mode, tell });
                     outcome
                 }
             }
@@ -179,16 +179,16 @@ impl AuditSlots {
 }
 
 /// A requested check; others may join it until it begins.
-pub(super) struct Asked {
+pub(super) struct RequestedCheck {
     workspace: Arc<Workspace>,
-    world: Mode,
+    mode: Mode,
     tell: watch::Sender<Outcome>,
 }
 
-impl Asked {
+impl RequestedCheck {
     /// From now on requests get a later check: this one may have read already what is changed now.
     pub(super) fn begin(&self) {
-        lock(&self.workspace.waiting).remove(&self.world);
+        lock(&self.workspace.waiting).remove(&self.mode);
     }
 
     pub(super) fn tell(self, outcome: Result<Verification, Failure>) {
@@ -197,11 +197,11 @@ impl Asked {
 }
 
 /// However a check ends, no request joins it afterwards.
-impl Drop for Asked {
+impl Drop for RequestedCheck {
     fn drop(&mut self) {
         let mut waiting = lock(&self.workspace.waiting);
-        if waiting.get(&self.world).is_some_and(|ours| ours.same_channel(&self.tell.subscribe())) {
-            waiting.remove(&self.world);
+        if waiting.get(&self.mode).is_some_and(|ours| ours.same_channel(&self.tell.subscribe())) {
+            waiting.remove(&self.mode);
         }
     }
 }
@@ -255,10 +255,10 @@ mod tests {
         };
         let verification = |records| Ok(Verification { verified: true, records, chains: Vec::new() });
         let first = ask();
-        let running: Asked = asked.recv().await.unwrap();
+        let running: RequestedCheck = asked.recv().await.unwrap();
         running.begin();
         let (second, third) = (ask(), ask());
-        let next: Asked = asked.recv().await.unwrap();
+        let next: RequestedCheck = asked.recv().await.unwrap();
         running.tell(verification(1));
         assert_eq!(first.await.unwrap().ok(), Some(1));
         // Both wait for the same one, which begins after their calls.

@@ -78,7 +78,7 @@ pub(super) fn apply_owing(
     }
     if row.hang_up_at.is_some() && !over {
         // Its end may have been requested before a carrier had it.
-        tx.wake(topics::WISHES);
+        tx.wake(topics::HANGUP_REQUESTS);
     }
     row.next_step_at = next_look(&row, env);
     if fact == Fact::NotPlaced && row.provider_call.is_none() {

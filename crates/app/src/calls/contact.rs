@@ -85,7 +85,7 @@ pub(crate) fn find_known(tx: &mut TenantTx, mode: Mode, phone: Phone) -> Result<
 }
 
 /// The contact of a placed call.
-pub(super) struct Found {
+pub(super) struct CallContact {
     pub id: Id<Contact>,
     pub external_ref: Option<String>,
     /// The contact itself, when it is new; the caller stores it.
@@ -110,14 +110,14 @@ pub(super) fn ensure(
     mode: Mode,
     who: &Who,
     known_as: KnownAs<'_>,
-) -> Result<Found, Failure> {
+) -> Result<CallContact, Failure> {
     let reference = known_as.reference;
     match who {
         Who::Known(contact) => {
             if contact.mode == mode {
                 contacts::touch(tx, contact.id, context.now)?;
             }
-            Ok(Found { id: contact.id, external_ref: contact.external_ref.clone(), new: None })
+            Ok(CallContact { id: contact.id, external_ref: contact.external_ref.clone(), new: None })
         }
         Who::Adopted(contact) => {
             contacts::touch(tx, contact.id, context.now)?;
@@ -127,11 +127,11 @@ pub(super) fn ensure(
             };
             let external_ref =
                 if adopted { reference.map(str::to_owned) } else { contact.external_ref.clone() };
-            Ok(Found { id: contact.id, external_ref, new: None })
+            Ok(CallContact { id: contact.id, external_ref, new: None })
         }
         Who::New { phone } => {
             let row = new(context, mode, known_as, phone.clone());
-            Ok(Found { id: row.id, external_ref: row.external_ref.clone(), new: Some(row) })
+            Ok(CallContact { id: row.id, external_ref: row.external_ref.clone(), new: Some(row) })
         }
     }
 }

@@ -29,7 +29,7 @@ const SET_ASIDE: i64 = MINUTE;
 /// node may do so at any time: the rows are locked while they change. Until `patient` no lease of a call counts as
 /// expired: after an outage of the store the nodes that hold the calls must first be able to renew it.
 pub async fn work_due(app: &App, patient: Option<Timestamp>, lanes: usize) -> Result<bool, Failure> {
-    let worked = join_all((0..lanes).map(|_| work_batch(app, patient))).await;
+    let worked = join_all((0..lanes).map(|_| next_batch(app, patient))).await;
     let (mut more, mut failed) = (false, None);
     // One after the other: the clock counts outside waits once for each job.
     for batch in worked {
@@ -53,10 +53,10 @@ pub async fn work_due(app: &App, patient: Option<Timestamp>, lanes: usize) -> Re
 type Worked = (bool, Vec<CallRow>);
 
 /// One batch, in one transaction. If that fails because of one of its calls, each is checked by itself.
-async fn work_batch(app: &App, patient: Option<Timestamp>) -> Result<Worked, Failure> {
+async fn next_batch(app: &App, patient: Option<Timestamp>) -> Result<Worked, Failure> {
     let most = if app.store.shared() { SHARED_BATCH } else { BATCH };
     let batch = published_flows::of_due(app, app.clock.now(), most).await?;
-    match work_together(app, patient, batch).await {
+    match work_batch(app, patient, batch).await {
         Err(failure) if !failure.of_store => {
             failure.log("due calls could not be looked at together");
             work_singly(app, patient, batch).await
@@ -65,7 +65,7 @@ async fn work_batch(app: &App, patient: Option<Timestamp>) -> Result<Worked, Fai
     }
 }
 
-async fn work_together(app: &App, patient: Option<Timestamp>, batch: i64) -> Result<Worked, Failure> {
+async fn work_batch(app: &App, patient: Option<Timestamp>, batch: i64) -> Result<Worked, Failure> {
     let env = app.call_env();
     app.store
         .tx(move |tx| {
@@ -212,7 +212,7 @@ fn next_fact(call: &CallRow) -> Option<Fact> {
 /// Asks the carrier for the outcome of a dial that was not stored, and stores it. Never dials.
 async fn recover(app: &App, call: CallRow) -> Result<(), Failure> {
     let standing = match (app.carriers.in_mode(call.mode), dial_order(&call)) {
-        _ if app.kept.of(Undialled::default).has(call.id) => DialStatus::Unheard,
+        _ if app.state.of(Undialled::default).has(call.id) => DialStatus::Unheard,
         (Some(carrier), Some(order)) => app.clock.outside(carrier.ask(order)).await,
         _ => DialStatus::Unknown,
     };

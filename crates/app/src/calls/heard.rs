@@ -13,11 +13,11 @@ use store::calls::{self, CallRow};
 use super::apply::apply_owing;
 use super::prefetch::{Coming, prefetch};
 use super::{Env, holds};
-use crate::gather::{Gather, Shared, share_out};
+use crate::batcher::{Batcher, Shared, share_out};
 use crate::{App, Failure};
 
 /// Most facts in one batch, and concurrent batches.
-const TOGETHER: usize = 64;
+const BATCH: usize = 64;
 const TURNS: usize = 2;
 
 /// A fact of a call.
@@ -32,7 +32,7 @@ struct Heard {
 }
 
 /// Facts that wait to be stored.
-type Desk = Gather<Arc<Heard>, Shared<Option<CallRow>>>;
+type Batches = Batcher<Arc<Heard>, Shared<Option<CallRow>>>;
 
 /// Stores a fact that was observed at `at`, with the report of the conversation when it is over. Returns the call
 /// afterwards; `None` when it is gone.
@@ -46,15 +46,15 @@ pub async fn report(
 ) -> Result<Option<CallRow>, Failure> {
     let heard = Arc::new(Heard { tenant, call: id, fact, at, left });
     if app.store.shared() {
-        let desk = app.kept.of(|| Desk::new(TOGETHER, TURNS));
-        if let Some(Some(stored)) = desk.ask(heard.clone(), |heard| store_together(app, heard)).await {
+        let batches = app.state.of(|| Batches::new(BATCH, TURNS));
+        if let Some(Some(stored)) = batches.ask(heard.clone(), |heard| store_batch(app, heard)).await {
             return stored;
         }
     }
     store_once(app, heard).await
 }
 
-async fn store_together(app: &App, heard: Vec<Arc<Heard>>) -> Vec<Shared<Option<CallRow>>> {
+async fn store_batch(app: &App, heard: Vec<Arc<Heard>>) -> Vec<Shared<Option<CallRow>>> {
     let (count, env) = (heard.len(), app.call_env());
     let stored = app.store.tx(move |tx| store_all(tx, &env, &heard)).await;
     share_out(count, stored.map(|calls| calls.into_iter().map(|call| Some(Ok(call))).collect()))

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::call::{Fact, Wish};
+use domain::call::{Fact, HangupRequest};
 use domain::ids::{Call, Campaign, Id};
 use domain::tenant::Tenant;
 use domain::time::{SECOND, Timestamp};
@@ -11,7 +11,7 @@ use domain::wallet::{grows_at, minutes_needed, started_minutes};
 use store::call_legs::{self, Growing};
 use store::calls::CallRow;
 use store::wallet::WalletState;
-use store::{TenantTx, Tx, call_wishes, wallet as wallets};
+use store::{TenantTx, Tx, hangup_requests, wallet as wallets};
 
 use super::Env;
 use crate::{App, Failure, topics, wallet};
@@ -91,7 +91,7 @@ impl Bill {
 /// Charges every started minute that is held or can be held now, and releases the line and the rest of the hold, so
 /// that the transaction can use them for another leg.
 pub(super) fn pay(tx: &mut Tx<'_>, env: &Env, bill: Bill) -> Result<(), Failure> {
-    pay_together(tx, env, vec![bill], None)
+    pay_batch(tx, env, vec![bill], None)
 }
 
 /// The same for many, as the last thing that a transaction does, since the payment locks the workspaces. Each
@@ -109,7 +109,7 @@ pub(super) fn pay_all(tx: &mut Tx<'_>, env: &Env, bills: Vec<Bill>) -> Result<()
         // All of them or none: wallets that are taken now and those that are taken with the commit are not in one order.
         if full.len() == of_workspace.len() {
             for (bills, full) in of_workspace.into_values().zip(full) {
-                pay_together(tx, env, bills, Some(&full))?;
+                pay_batch(tx, env, bills, Some(&full))?;
             }
             return Ok(());
         }
@@ -118,10 +118,10 @@ pub(super) fn pay_all(tx: &mut Tx<'_>, env: &Env, bills: Vec<Bill>) -> Result<()
         // The release of one may be needed by the hold of another: then each is paid by itself.
         if bills.iter().any(|bill| bill.missing() > 0) {
             for bill in bills {
-                pay_together(tx, env, vec![bill], None)?;
+                pay_batch(tx, env, vec![bill], None)?;
             }
         } else {
-            pay_together(tx, env, bills, None)?;
+            pay_batch(tx, env, bills, None)?;
         }
     }
     Ok(())
@@ -137,7 +137,7 @@ fn stays_full(tx: &mut TenantTx, bills: &[Bill]) -> Result<Option<WalletState>, 
 }
 
 /// Bills of one workspace; `full` is its wallet if that stays full.
-fn pay_together(
+fn pay_batch(
     tx: &mut Tx<'_>,
     env: &Env,
     bills: Vec<Bill>,
@@ -201,8 +201,8 @@ fn grow(tx: &mut Tx<'_>, now: Timestamp) -> Result<usize, Failure> {
 
 fn exhausted(tx: &mut Tx<'_>, one: &Growing, now: Timestamp) -> Result<(), Failure> {
     call_legs::set_growth(tx, one, one.minutes, None)?;
-    call_wishes::want_end(&mut tx.of(one.workspace), one.call, Wish::BalanceExhausted, now)?;
-    tx.wake(topics::WISHES);
+    hangup_requests::want_end(&mut tx.of(one.workspace), one.call, HangupRequest::BalanceExhausted, now)?;
+    tx.wake(topics::HANGUP_REQUESTS);
     tx.wake(topics::CALLS);
     Ok(())
 }

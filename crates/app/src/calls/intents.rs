@@ -14,8 +14,8 @@ use store::calls::CallRow;
 use store::{Tx, agents, numbers, workspaces};
 
 use super::gates::Number;
-use super::{Env, Known, Order, Refused, block, contact, gates, place_intent, prepare};
-use crate::gather::{Company, Pool, Shared, share_out};
+use super::{CallCache, Env, Order, Refused, block, contact, gates, place_intent, prepare};
+use crate::batcher::{BatchScope, Pool, Shared, share_out};
 use crate::idempotency::{self, Answer, Claim, Once};
 use crate::{App, Failure};
 
@@ -53,8 +53,8 @@ type Desks = Pool<Arc<Ask>, Intent>;
 pub(super) async fn intend(app: &App, ask: Ask) -> Intended {
     let ask = Arc::new(ask);
     if app.store.shared() {
-        let desks = app.kept.of(|| Desks::new(TOGETHER, TURNS));
-        let work = |asks, company| work(app, asks, company);
+        let desks = app.state.of(|| Desks::new(TOGETHER, TURNS));
+        let work = |asks, scope| work(app, asks, scope);
         if let Some(intended) = desks.ask(ask.tenant, ask.clone(), work).await {
             return intended;
         }
@@ -65,7 +65,7 @@ pub(super) async fn intend(app: &App, ask: Ask) -> Intended {
             if let Claim::Given(answer) = ask.once.reserve(tx, env.context.now)? {
                 return Ok(Intent::Given(answer));
             }
-            let mut known = Known::default();
+            let mut known = CallCache::default();
             let intent = decide(tx, &env, &mut known, &ask)??;
             match &intent {
                 Intent::Dial(..) => ask.once.hold(tx)?,
@@ -77,11 +77,11 @@ pub(super) async fn intend(app: &App, ask: Ask) -> Intended {
         .await
 }
 
-async fn work(app: &App, asks: Vec<Arc<Ask>>, company: Company) -> Vec<Shared<Intent>> {
+async fn work(app: &App, asks: Vec<Arc<Ask>>, scope: BatchScope) -> Vec<Shared<Intent>> {
     let (count, env) = (asks.len(), app.call_env());
-    let intended = match company {
-        Company::Others => app.store.tx_hasty(move |tx| intend_all(tx, &env, &asks)).await,
-        Company::Own => app.store.tx(move |tx| intend_all(tx, &env, &asks)).await,
+    let intended = match scope {
+        BatchScope::Others => app.store.tx_hasty(move |tx| intend_all(tx, &env, &asks)).await,
+        BatchScope::Own => app.store.tx(move |tx| intend_all(tx, &env, &asks)).await,
     };
     share_out(count, intended)
 }
@@ -123,7 +123,7 @@ fn intend_all(tx: &mut Tx<'_>, env: &Env, asks: &[Arc<Ask>]) -> Result<Vec<Share
     let is_used =
         |ask: &Ask| ask.once.key().is_some_and(|key| used.contains(&(ask.tenant, ask.mode, key.to_owned())));
     let open: Vec<(usize, &Ask)> = simple.into_iter().filter(|(_, ask)| !is_used(ask)).collect();
-    let mut known = Known::of_different_people();
+    let mut known = CallCache::of_different_people();
     for (tenant, numbers) in called {
         known.meet(&mut tx.of(tenant), numbers, env.context.now)?;
     }
@@ -175,7 +175,7 @@ fn look(tx: &mut Tx<'_>, ask: &Ask) {
 }
 
 /// Decides on a call. A refusal that stores nothing is the inner error.
-fn decide(tx: &mut Tx<'_>, env: &Env, known: &mut Known, ask: &Ask) -> Result<Intended, Failure> {
+fn decide(tx: &mut Tx<'_>, env: &Env, known: &mut CallCache, ask: &Ask) -> Result<Intended, Failure> {
     let prepared = prepare(&mut tx.of(ask.tenant), env, known, ask.mode, ask.order.clone())?;
     match prepared.refused() {
         Some(Refused::Blocked(gate, series)) => {

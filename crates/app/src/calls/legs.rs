@@ -1,7 +1,7 @@
 //! Second legs: people who are brought into a call, or to whom the carrier refers it. Each is a dial: it passes the
 //! gates, is in the decision log, takes a line and pays by its own started minutes (`docs/calls.md`).
 
-use domain::call::{Fact, Wish, refusal, script};
+use domain::call::{Fact, HangupRequest, refusal, script};
 use domain::compliance::{CallKind, Gate, Purpose};
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::ids::{Call, Id};
@@ -13,10 +13,10 @@ use store::agents::AgentRow;
 use store::call_legs::{self, LegRow};
 use store::calls::{self, CallRow};
 use store::workspaces::WorkspaceRow;
-use store::{TenantTx, Tx, agents, call_wishes, contacts, transfer_numbers, wallet, workspaces};
+use store::{TenantTx, Tx, agents, contacts, hangup_requests, transfer_numbers, wallet, workspaces};
 
+use super::call_cache::LAST_LINES;
 use super::gates::{Dial, judge_gates};
-use super::known::LAST_LINES;
 use super::{Env, agent, holds};
 use crate::call_env::LEASE_MARGIN;
 use crate::{App, Failure, access, decision_log, topics};
@@ -346,8 +346,8 @@ fn close(
 
 /// Asks for the end of every live call of a workspace, in the transaction that suspends it.
 pub(crate) fn end_all(tx: &mut TenantTx, now: Timestamp) -> Result<(), Failure> {
-    if call_wishes::want_all_ended(tx, Wish::Suspended, now)? > 0 {
-        tx.wake(topics::WISHES);
+    if hangup_requests::want_all_ended(tx, HangupRequest::Suspended, now)? > 0 {
+        tx.wake(topics::HANGUP_REQUESTS);
         tx.wake(topics::CALLS);
     }
     Ok(())

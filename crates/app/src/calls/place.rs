@@ -22,8 +22,8 @@ use store::calls::{self, CallRow, Upkeep};
 
 use super::apply::apply_owing;
 use super::intents::{Ask, Intent, intend};
-use super::together::store_it;
-use super::{Env, Known, Order, Prepared, Refused, check_metadata, contact, holds};
+use super::outcome_batches::store_it;
+use super::{CallCache, Env, Order, Prepared, Refused, check_metadata, contact, holds};
 use crate::call_env::LEASE_MARGIN;
 use crate::idempotency::{Answer, Once};
 use crate::{App, Failure, topics};
@@ -335,7 +335,7 @@ fn answer(
 pub fn place_intent(
     tx: &mut Tx<'_>,
     env: &Env,
-    known: &mut Known,
+    known: &mut CallCache,
     prepared: &Prepared,
 ) -> Result<Arc<CallRow>, Failure> {
     let live = prepared.mode == Mode::Live;
@@ -369,7 +369,7 @@ pub fn place_intent(
 pub fn block(
     tx: &mut Tx<'_>,
     env: &Env,
-    known: &mut Known,
+    known: &mut CallCache,
     prepared: &Prepared,
     gate: Gate,
 ) -> Result<Arc<CallRow>, Failure> {
@@ -384,7 +384,7 @@ pub fn block(
 /// evidence.
 fn write(
     tx: &mut Tx<'_>,
-    known: &mut Known,
+    known: &mut CallCache,
     env: &Env,
     prepared: &Prepared,
     call: CallRow,
@@ -411,7 +411,12 @@ fn write(
     known.add_call(tx, call)
 }
 
-fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) -> Result<CallRow, Failure> {
+fn new_call(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    known: &mut CallCache,
+    prepared: &Prepared,
+) -> Result<CallRow, Failure> {
     let (order, tenant) = (&prepared.order, prepared.workspace.id);
     let to = prepared.to.ok_or(Refused::InvalidNumber)?;
     let reference = order.external_ref.as_deref();

@@ -18,7 +18,7 @@ use store::workspaces::WorkspaceRow;
 
 use super::contact::{self, Who};
 use super::gates::{self, Dial, Judged};
-use super::{Env, Known, Refused};
+use super::{CallCache, Env, Refused};
 use crate::Failure;
 use crate::contact_view::saved_values;
 
@@ -276,7 +276,7 @@ impl Prepared {
 pub fn prepare(
     tx: &mut TenantTx,
     env: &Env,
-    known: &mut Known,
+    known: &mut CallCache,
     mode: Mode,
     mut order: Order,
 ) -> Result<Prepared, Failure> {
@@ -351,7 +351,7 @@ pub fn prepare(
 /// Checks agent and variables. The order's variables become those that are used.
 fn check(
     tx: &mut TenantTx,
-    known: &mut Known,
+    known: &mut CallCache,
     agent: Option<&AgentRow>,
     who: &Who,
     order: &mut Order,
@@ -375,7 +375,7 @@ fn check(
 
 /// The own number of a call: the one asked for, or the first active one.
 pub fn own_number(tx: &mut TenantTx, asked: Option<&str>) -> Result<OwnNumber, Failure> {
-    Ok(own_number_of(Known::default().numbers(tx)?, asked))
+    Ok(own_number_of(CallCache::default().numbers(tx)?, asked))
 }
 
 /// The own number of a call of this agent: the one asked for; else the first of the series on which its pack insists, if
@@ -386,7 +386,7 @@ pub fn own_number_for(
     (workspace, agent, pack): (&WorkspaceRow, &AgentRow, &Pack),
     asked: Option<&str>,
 ) -> Result<OwnNumber, Failure> {
-    let mut known = Known::default();
+    let mut known = CallCache::default();
     let owned = known.numbers(tx)?;
     if asked.is_none() {
         let plain = gates::kind_of(workspace, agent, None)?;

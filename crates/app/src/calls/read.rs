@@ -2,7 +2,7 @@
 
 use api::calls::{Call as CallView, CallDetail, EndingCall};
 use api::error_codes as codes;
-use domain::call::{EndCause, Fact, Stage, Wish};
+use domain::call::{EndCause, Fact, HangupRequest, Stage};
 use domain::ids::{Call, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::wallet::talk_seconds;
@@ -128,7 +128,7 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
                 let mut row = must_be_live(found)?;
                 if is_new(&row) {
                     row.hang_up_at = Some(now);
-                    row.upkeep.wish = Some(Wish::HangUp);
+                    row.upkeep.wish = Some(HangupRequest::HangUp);
                     if row.network.is_some() {
                         // A simulated network carries it out at once.
                         apply(tx, &env, row, Fact::Ended(EndCause::ApiHangup), now)?;
@@ -137,7 +137,7 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
                     row.next_step_at = next_look(&row, &env);
                     save(tx, &mut row)?;
                     tx.wake(topics::CALLS);
-                    tx.wake(topics::WISHES);
+                    tx.wake(topics::HANGUP_REQUESTS);
                 }
                 Ok::<_, Failure>(false)
             })
@@ -160,7 +160,7 @@ fn shown(app: &App, row: &CallRow) {
 
 /// Whether a request to end the call is the first of its kind; the call ends without a goodbye.
 fn is_new(call: &CallRow) -> bool {
-    call.wish().is_none_or(|known| Wish::HangUp.replaces(known))
+    call.wish().is_none_or(|known| HangupRequest::HangUp.replaces(known))
 }
 
 fn must_be_live(call: Option<CallRow>) -> Result<CallRow, Failure> {

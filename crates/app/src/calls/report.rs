@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use api::events::Event;
 use api::events::calls::TransferredCall;
-use domain::call::Wish;
+use domain::call::HangupRequest;
 use domain::ids::{Call, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use store::call_wishes;
 use store::calls;
+use store::hangup_requests as requests;
 
 use crate::call_env::emit;
 use crate::{App, Failure};
@@ -31,9 +31,9 @@ pub async fn transferred(app: &App, tenant: Tenant, id: Id<Call>, to: String) ->
 
 /// The store's answer about a node's calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Looked {
+pub struct NodeCalls {
     /// Those with a hang-up request, and why.
-    pub wishes: Vec<(Id<Call>, Wish)>,
+    pub hangup_requests: Vec<(Id<Call>, HangupRequest)>,
     /// Those that are over in the store: an erasure or another node ended them.
     pub over: Vec<Id<Call>>,
 }
@@ -43,20 +43,20 @@ pub async fn keep_holding(
     app: &App,
     held: Vec<(Tenant, Id<Call>)>,
     until: Timestamp,
-) -> Result<Looked, Failure> {
+) -> Result<NodeCalls, Failure> {
     let mut of_workspace: BTreeMap<Tenant, Vec<Id<Call>>> = BTreeMap::new();
     for (tenant, id) in held {
         of_workspace.entry(tenant).or_default().push(id);
     }
     app.store
         .tx(move |tx| {
-            let mut looked = Looked::default();
+            let mut looked = NodeCalls::default();
             for (tenant, ids) in &of_workspace {
                 let renewed: BTreeMap<_, _> =
                     calls::renew(&mut tx.of(*tenant), ids, until)?.into_iter().collect();
                 for id in ids {
                     match renewed.get(id) {
-                        Some(wish) => looked.wishes.extend(wish.map(|wish| (*id, wish))),
+                        Some(request) => looked.hangup_requests.extend(request.map(|request| (*id, request))),
                         None => looked.over.push(*id),
                     }
                 }
@@ -67,6 +67,6 @@ pub async fn keep_holding(
 }
 
 /// Calls of all nodes on real lines with a hang-up request, and why.
-pub async fn wishes(app: &App) -> Result<Vec<(Id<Call>, Wish)>, Failure> {
-    Ok(app.store.read(call_wishes::wishes).await?)
+pub async fn hangup_requests(app: &App) -> Result<Vec<(Id<Call>, HangupRequest)>, Failure> {
+    Ok(app.store.read(requests::all).await?)
 }

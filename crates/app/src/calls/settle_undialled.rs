@@ -7,7 +7,7 @@ use domain::ports::DialError;
 use domain::time::{MINUTE, Timestamp};
 use store::calls::{self, CallRow};
 
-use super::together::store_it;
+use super::outcome_batches::store_it;
 use crate::undialled::Undialled;
 use crate::{App, Failure};
 
@@ -21,7 +21,7 @@ const LATE: i64 = 60 * MINUTE;
 /// # Errors
 /// Those of the store. A later run settles the rest.
 pub async fn settle_undialled(app: &App) -> Result<bool, Failure> {
-    let undialled = app.kept.of(Undialled::default);
+    let undialled = app.state.of(Undialled::default);
     for call in undialled.all() {
         let (tenant, id, mode) = (call.workspace, call.id, call.mode);
         let stored = app.of(tenant).read(move |tx| calls::get(tx, mode, id)).await?;

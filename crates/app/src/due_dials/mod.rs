@@ -15,7 +15,7 @@ use domain::time::{MINUTE, Timestamp};
 use store::calls::{self as call_store, CallRow};
 use store::{TenantTx, Tx};
 
-use crate::calls::{self, Env, Known, Number, Order, OwnNumber, Prepared};
+use crate::calls::{self, CallCache, Env, Number, Order, OwnNumber, Prepared};
 use crate::timelines::{self, Checks};
 use crate::{Failure, access};
 
@@ -144,7 +144,7 @@ pub struct DialRound {
     /// The moment, carriers, keys.
     pub env: Env,
     /// What the transaction has read.
-    pub known: Known,
+    pub known: CallCache,
     allowances: Allowances,
     dials: Vec<Arc<CallRow>>,
 }
@@ -152,7 +152,7 @@ pub struct DialRound {
 impl DialRound {
     /// A round that may ask each carrier as often as `allowances` says.
     pub fn new(env: Env, allowances: Allowances) -> Self {
-        Self { env, known: Known::default(), allowances, dials: Vec::new() }
+        Self { env, known: CallCache::default(), allowances, dials: Vec::new() }
     }
 
     /// The moment of the round.

@@ -22,7 +22,7 @@ use store::contacts::ContactRow;
 use store::nudges::{self, NudgeRow};
 use store::{TenantTx, Tx, agents};
 
-use super::together;
+use super::batches;
 use super::{Changes, Why, emit, note, view};
 use crate::access::{self, Caller};
 use crate::calls::{self, Dial, Env, OwnNumber};
@@ -34,7 +34,7 @@ use crate::{App, Failure, topics};
 const PENDING_RETRY: i64 = 60;
 
 /// A validated body.
-pub(super) struct Wanted {
+pub(super) struct NudgeRequest {
     pub(super) agent: String,
     pub(super) to: Phone,
     pub(super) from: Option<String>,
@@ -60,7 +60,7 @@ fn moment(field: &str, text: Option<String>) -> Result<Option<Timestamp>, Failur
     text.map(read).transpose()
 }
 
-fn check(body: NewNudge) -> Result<Wanted, Failure> {
+fn check(body: NewNudge) -> Result<NudgeRequest, Failure> {
     let variables = accept_variables(body.variables).map_err(|InvalidVariable { key, problem }| {
         Failure::new(codes::INVALID_VARIABLES, format!("variables.{key} {problem}"))
             .with_meta(json!({"key": key, "field": format!("variables.{key}")}))
@@ -73,7 +73,7 @@ fn check(body: NewNudge) -> Result<Wanted, Failure> {
         })?;
     let outside_window = OutsideWindow::parse(&body.outside_window)
         .ok_or_else(|| Failure::field("outsideWindow", "must be one of queue, reject"))?;
-    Ok(Wanted {
+    Ok(NudgeRequest {
         to: read_number(&body.to_number)?,
         agent: body.agent_id,
         from: body.from_number,
@@ -95,7 +95,7 @@ pub(super) struct Ask {
     /// Nudges that may be pending.
     pub(super) limit: i64,
     pub(super) once: Once,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: NudgeRequest,
     /// The trace of the request; the task of another request may carry it out.
     pub(super) trace: Option<TraceContext>,
 }
@@ -112,7 +112,7 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> R
         trace: traces::current(),
     });
     if app.store.shared()
-        && let Some(answer) = together::accept(app, ask.clone()).await
+        && let Some(answer) = batches::accept(app, ask.clone()).await
     {
         return answer;
     }
@@ -152,7 +152,7 @@ pub fn create_own(
     metadata: Map<String, Value>,
 ) -> Result<Id<domain::ids::Nudge>, Failure> {
     let tenant = tx.tenant();
-    let wanted = Wanted {
+    let wanted = NudgeRequest {
         agent: agent.to_string(),
         to,
         from: None,
@@ -185,7 +185,7 @@ fn new(
     tx: &mut Tx<'_>,
     env: &Env,
     (tenant, mode, key): Whose,
-    wanted: &Wanted,
+    wanted: &NudgeRequest,
 ) -> Result<(NudgeRow, Admitted), Failure> {
     let agent = read_agent(&mut tx.of(tenant), &wanted.agent)?;
     let (agent, pack) = callable(&mut tx.of(tenant), agent)?;
@@ -199,7 +199,7 @@ pub(super) fn made(
     tx: &mut Tx<'_>,
     env: &Env,
     (tenant, mode, key): Whose,
-    wanted: &Wanted,
+    wanted: &NudgeRequest,
     Facts { agent, pack, from, contact }: Facts<'_>,
 ) -> Result<(NudgeRow, Admitted), Failure> {
     let from = match from {

@@ -5,12 +5,12 @@
 //! dialler, the line in the timeline and the events, in the transaction of the decision. Transactions lock in this
 //! order: nudges, then what a call needs, then queues.
 
+mod batches;
 mod cancel;
 mod create;
 mod due;
 mod facts;
 mod read;
-mod together;
 
 use api::events::nudges::{EndedAttempt, FinishedNudge};
 use api::nudges::{Nudge as NudgeView, NudgeAttempt, NudgeRetry};

@@ -3,7 +3,7 @@
 
 use app::contact_policy::{self, Bar};
 use app::{App, Context, Failure};
-use domain::campaign::{RowState, Standing, Status, Tally};
+use domain::campaign::{CountedState, RowState, Status, Tally};
 use domain::channel::campaign::{Outcome, PauseReason, RECENT, Verdict, fails_too_often, verdict};
 use domain::channel::consent::StopWord;
 use domain::channel::{Direction, LocalError, Recipient, TemplateStatus};
@@ -35,7 +35,7 @@ pub(super) fn move_row(
     if before.state == RowState::Invalid {
         return Ok(());
     }
-    entry.standing = Standing { state, retryable: false, blocked: false };
+    entry.standing = CountedState { state, retryable: false, blocked: false };
     entry.dial_status = word.map(str::to_owned);
     entry.look_at = None;
     let (tenant, campaign, list) = (entry.workspace, entry.campaign, entry.list);

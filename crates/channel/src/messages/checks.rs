@@ -1,6 +1,6 @@
 //! The checks of a message: at acceptance, and again before it is sent.
 
-use app::contact_policy::{self, Bar, Standing};
+use app::contact_policy::{self, Bar, OptOuts};
 use app::{App, Context, Failure};
 use domain::channel::campaign::PauseReason;
 use domain::channel::content::MAX_TEXT;
@@ -46,7 +46,7 @@ pub(super) fn tier_limit(tx: &mut TenantTx, context: &Context, number: &Number) 
 pub(super) fn judge(
     tx: &mut TenantTx,
     new: &New,
-    standing: &Standing,
+    standing: &OptOuts,
     open: bool,
 ) -> Result<Option<Refusal>, Failure> {
     if !new.number.is_connected() {
@@ -75,7 +75,7 @@ pub(super) fn judge(
 /// The checks that are repeated before sending: the person, the 24-hour window, the opt-in.
 fn may_send(
     tx: &mut TenantTx,
-    standing: &Standing,
+    standing: &OptOuts,
     category: Option<Category>,
     open: bool,
     allowed: bool,

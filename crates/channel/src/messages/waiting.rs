@@ -23,7 +23,7 @@ struct Waiting(Mutex<HashMap<Tenant, (Timestamp, i64)>>);
 /// Whether a workspace is at the ceiling. Queued messages are counted once a second, and each time near the ceiling.
 pub(super) fn too_many_wait(app: &App, tx: &mut TenantTx) -> Result<bool, Failure> {
     let tenant = tx.tenant();
-    let (waiting, now) = (app.kept.of(Waiting::default), app.clock.now());
+    let (waiting, now) = (app.state.of(Waiting::default), app.clock.now());
     let known = |waiting: &Waiting| {
         let mut known = waiting.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, count) = known.get_mut(&tenant)?;

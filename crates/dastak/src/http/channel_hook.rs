@@ -28,7 +28,7 @@ async fn verify(app: Arc<App>, request: Request) -> Outcome {
 }
 
 async fn receive(app: Arc<App>, mut request: Request) -> Outcome {
-    let entrance =
+    let connection =
         request.hook.take().ok_or_else(|| Failure::internal("a notification without its connection"))?;
     let signature = request.headers.get("x-hub-signature-256").and_then(|value| value.to_str().ok());
     let (held, raw) = (&mut request.held, request.raw.clone());
@@ -38,6 +38,6 @@ async fn receive(app: Arc<App>, mut request: Request) -> Outcome {
         held.is_signed(&app);
         held.grow(bytes)
     };
-    let received = inbox::receive(&app, entrance, signature.unwrap_or_default(), raw, weigh).await?;
+    let received = inbox::receive(&app, connection, signature.unwrap_or_default(), raw, weigh).await?;
     Reply::data(200, &NotificationTaken { received })
 }

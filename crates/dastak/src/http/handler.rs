@@ -18,7 +18,7 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use streams::ingest::Entrance;
+use streams::ingest::StreamAuth;
 
 use super::body::{Arriving, Held};
 use crate::app::access::Caller;
@@ -84,7 +84,7 @@ pub struct Request {
     /// Idempotency of this request.
     pub once: Once,
     /// The stream whose token the sender presented, where that is who may call.
-    pub entrance: Option<Entrance>,
+    pub stream_auth: Option<StreamAuth>,
     /// The connection whose provider sent it, where that is who may call.
     pub hook: Option<channel::inbox::HookConnection>,
     /// Whether only the head of the answer is wanted.

@@ -17,7 +17,7 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
-use streams::ingest::Entrance;
+use streams::ingest::StreamAuth;
 
 use super::answers;
 use super::body::{Incoming, Sender, arriving};
@@ -199,7 +199,7 @@ impl Router {
         }
         let caller = authorize(app, operation, &head.headers, client, seen).await?;
         let query = read_query(&route.query, head.uri.query().unwrap_or_default())?;
-        let entrance = match operation.access {
+        let stream_auth = match operation.access {
             Access::StreamToken => Some(admit_sender(app, &path, &head.headers, &query, client, seen).await?),
             _ => None,
         };
@@ -207,7 +207,7 @@ impl Router {
             Access::Signed => Some(admit_provider(app, &path, client).await?),
             _ => None,
         };
-        let sender = sender_of(operation.access, caller.as_ref(), entrance.as_ref(), hook.as_ref());
+        let sender = sender_of(operation.access, caller.as_ref(), stream_auth.as_ref(), hook.as_ref());
         // What anybody may read is the same bytes for all.
         if operation.access != Access::Public {
             may_ask(app, sender)?;
@@ -245,7 +245,7 @@ impl Router {
             headers: head.headers,
             client,
             once,
-            entrance,
+            stream_auth,
             hook,
             is_head,
             held,
@@ -264,13 +264,13 @@ impl Router {
 fn sender_of(
     access: Access,
     caller: Option<&Caller>,
-    entrance: Option<&Entrance>,
+    stream_auth: Option<&StreamAuth>,
     hook: Option<&channel::inbox::HookConnection>,
 ) -> Client {
     match (access, caller) {
         (_, Some(caller)) => Client::Workspace(caller.tenant()),
         (Access::StreamToken, None) => {
-            entrance.map_or(Client::Stranger, |entrance| Client::Stream(entrance.tenant))
+            stream_auth.map_or(Client::Stranger, |stream_auth| Client::Stream(stream_auth.tenant))
         }
         (Access::Signed, None) => hook.map_or(Client::Stranger, |hook| Client::Hook(hook.tenant())),
         (Access::Operator, None) => Client::Operator,
@@ -286,7 +286,7 @@ async fn admit_sender(
     query: &Value,
     client: IpAddr,
     seen: &mut Seen,
-) -> Result<Entrance, Failure> {
+) -> Result<StreamAuth, Failure> {
     let id = path.first().map_or("", |(_, id)| id.as_str());
     let token = bearer(headers).or_else(|| query.get("token").and_then(Value::as_str));
     let (budget, admitted) = streams::ingest::admit(app, id, token, client).await;
@@ -301,7 +301,7 @@ async fn admit_provider(
     client: IpAddr,
 ) -> Result<channel::inbox::HookConnection, Failure> {
     let id = path.first().map_or("", |(_, id)| id.as_str());
-    channel::inbox::entrance(app, id).await.map_err(|failure| app.hook_refused(client, failure))
+    channel::inbox::hook_connection(app, id).await.map_err(|failure| app.hook_refused(client, failure))
 }
 
 /// Runs the handler. What changes something runs to its end even if the client hangs up meanwhile.
@@ -358,7 +358,7 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
 pub fn sees_figures(app: &App, headers: &HeaderMap, client: IpAddr) -> bool {
     let forwarded =
         ["x-forwarded-for", "forwarded", "via"].into_iter().any(|name| headers.contains_key(name));
-    app.may_see_figures(bearer(headers), (!forwarded).then_some(client))
+    app.may_see_metrics(bearer(headers), (!forwarded).then_some(client))
 }
 
 /// Checks the key or token, the workspace, the limits, the scope and the test mode, in this order.

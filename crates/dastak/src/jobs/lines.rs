@@ -33,8 +33,8 @@ async fn renew(app: &App, lines: &Lines) -> Result<(), Failure> {
         return Ok(());
     }
     let looked = calls::keep_holding(app, held, app.clock.now().plus(LEASE)).await?;
-    for (id, wish) in looked.wishes {
-        lines.carry_out(id, wish);
+    for (id, request) in looked.hangup_requests {
+        lines.carry_out(id, request);
     }
     for id in looked.over {
         tracing::warn!(call = %id, "a call is over in the store; dropping its line");

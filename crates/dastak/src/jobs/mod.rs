@@ -9,6 +9,7 @@ mod channel_upkeep;
 mod chats;
 mod cleanup;
 mod dialler;
+mod hangup_requests;
 mod holds;
 mod lines;
 mod live_calls;
@@ -22,14 +23,13 @@ mod scheduled_calls;
 mod slots;
 pub mod table;
 mod trunks;
-mod wishes;
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use domain::time::{SECOND, Timestamp};
-use integrations::Desk;
+use integrations::ConnectedSystems;
 use store::WakeSet;
 use tokio::task::JoinSet;
 
@@ -108,7 +108,7 @@ struct NodeParts<'a> {
     /// Telephone lines of this node.
     lines: Option<&'a Arc<Lines>>,
     /// Connected systems.
-    desk: Option<&'a Arc<Desk>>,
+    connected: Option<&'a Arc<ConnectedSystems>>,
 }
 
 /// The usual rest after a failure, and the longest one on a store with many nodes.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use domain::ids::{DataStream, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use integrations::Desk;
+use integrations::ConnectedSystems;
 
 use super::{Next, NodeParts, Poll, Polled, poll};
 use crate::app::{App, Failure};
@@ -21,8 +21,8 @@ const SHARE: usize = 4;
 const LOOKED_AT: i64 = 64;
 
 pub fn work(node: &NodeParts<'_>) -> Option<Poll> {
-    let (app, desk, signal) = (node.app.clone(), node.desk?.clone(), node.signal.clone());
-    let checks = Arc::new(Checks { app, desk, signal, running: Mutex::default() });
+    let (app, connected, signal) = (node.app.clone(), node.connected?.clone(), node.signal.clone());
+    let checks = Arc::new(Checks { app, connected, signal, running: Mutex::default() });
     poll(move |_| {
         let checks = checks.clone();
         async move { checks.poll().await }
@@ -32,7 +32,7 @@ pub fn work(node: &NodeParts<'_>) -> Option<Poll> {
 /// The checks that run on this node.
 struct Checks {
     app: Arc<App>,
-    desk: Arc<Desk>,
+    connected: Arc<ConnectedSystems>,
     signal: Signal,
     running: Mutex<HashMap<Id<DataStream>, Tenant>>,
 }
@@ -46,14 +46,14 @@ impl Checks {
     async fn poll(self: &Arc<Self>) -> Polled {
         let now = self.app.clock.now();
         let free = self.start_due(now).await?;
-        Ok(if free { Next::Due(self.desk.next_check(now).await?) } else { Next::At(None) })
+        Ok(if free { Next::Due(self.connected.next_check(now).await?) } else { Next::At(None) })
     }
 
     /// Starts what is due; `false` when something is left for which no slot is free.
     async fn start_due(self: &Arc<Self>, now: Timestamp) -> Result<bool, Failure> {
         loop {
             let full = self.full_shares();
-            let due = self.desk.due_checks(now, full, LOOKED_AT).await?;
+            let due = self.connected.due_checks(now, full, LOOKED_AT).await?;
             let all = (due.len() as i64) < LOOKED_AT;
             let mut started = 0;
             for (tenant, stream) in due {
@@ -61,7 +61,7 @@ impl Checks {
                     Some(place) => {
                         started += 1;
                         self.app.clock.spawn(async move {
-                            place.0.desk.check(tenant, stream).await;
+                            place.0.connected.check(tenant, stream).await;
                         });
                     }
                     None if self.lock().len() >= AT_ONCE => return Ok(false),

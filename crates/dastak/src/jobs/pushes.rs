@@ -7,23 +7,23 @@ use super::{Next, NodeParts, Poll, poll};
 const AT_ONCE: usize = 16;
 
 pub fn work(node: &NodeParts<'_>) -> Option<Poll> {
-    let (desk, slots) = (node.desk?.clone(), Slots::new(AT_ONCE, node.signal));
+    let (connected, slots) = (node.connected?.clone(), Slots::new(AT_ONCE, node.signal));
     poll(move |app| {
-        let (desk, slots) = (desk.clone(), slots.clone());
+        let (connected, slots) = (connected.clone(), slots.clone());
         async move {
-            if let Err(failure) = desk.sweep_pushes().await {
+            if let Err(failure) = connected.sweep_pushes().await {
                 failure.warn("calls that were written back long ago could not be forgotten");
             }
             let take = |_, free| {
-                let desk = desk.clone();
-                async move { desk.take_pushes(free).await }
+                let connected = connected.clone();
+                async move { connected.take_pushes(free).await }
             };
             let work = |_, row| {
-                let desk = desk.clone();
-                async move { desk.push(row).await }
+                let connected = connected.clone();
+                async move { connected.push(row).await }
             };
             let free = slots.fill(&app, take, work).await?;
-            Ok(if free { Next::Due(desk.next_push().await?) } else { Next::At(None) })
+            Ok(if free { Next::Due(connected.next_push().await?) } else { Next::At(None) })
         }
     })
 }

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use domain::time::{HOUR, MINUTE, SECOND};
-use integrations::Desk;
+use integrations::ConnectedSystems;
 use store::{DbError, WakeSet};
 
 use super::Fails::{Error, Warning};
 use super::Work::{Makes, Polls, Starts};
 use super::{
     AGAIN, Fails, JobRow, Next, NodeParts, On, Poll, Polled, Work, after_calls, boards, channel_inbox,
-    channel_media, channel_upkeep, chats, cleanup, dialler, holds, lines, live_calls, log_marks, mails,
-    partitions, poll, polls, pushes, recording_uploads, scheduled_calls, trunks, wishes,
+    channel_media, channel_upkeep, chats, cleanup, dialler, hangup_requests, holds, lines, live_calls,
+    log_marks, mails, partitions, poll, polls, pushes, recording_uploads, scheduled_calls, trunks,
 };
 use crate::app::after_call::Lane;
 use crate::app::recording_uploads::{GROWN, LEFT};
@@ -122,11 +122,11 @@ pub static JOBS: &[JobRow] = &[
     // Every node tells the carrier which calls are to end; the one that holds a call ends it. What a lost wake-up would
     // leave undone is found when the node renews its leases.
     job(
-        "wishes",
-        topics::WISHES,
+        "hangup_requests",
+        topics::HANGUP_REQUESTS,
         SECOND,
         Error("the calls that are to end could not be looked at"),
-        polls!(app => wishes::poll(&app).await),
+        polls!(app => hangup_requests::poll(&app).await),
     ),
     job(
         "trunks",
@@ -259,9 +259,14 @@ pub static JOBS: &[JobRow] = &[
 ];
 
 /// Starts all jobs, in the order of the table.
-pub fn start_all(app: &Arc<App>, wakes: &Wakes, lines: Option<&Arc<Lines>>, desk: Option<&Arc<Desk>>) {
+pub fn start_all(
+    app: &Arc<App>,
+    wakes: &Wakes,
+    lines: Option<&Arc<Lines>>,
+    connected: Option<&Arc<ConnectedSystems>>,
+) {
     for row in JOBS {
-        row.start(wakes, &NodeParts { app, signal: &app.clock.signal(), lines, desk });
+        row.start(wakes, &NodeParts { app, signal: &app.clock.signal(), lines, connected });
     }
 }
 

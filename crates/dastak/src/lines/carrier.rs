@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::call::{Fact, Network, Wish, script};
+use domain::call::{Fact, HangupRequest, Network, script};
 use domain::ids::{Call, Id};
 use domain::phone::Phone as Number;
 use domain::ports::{
@@ -117,13 +117,13 @@ impl Carrier for LineCarrier {
         let found =
             self.0.lock().iter().find(|(_, held)| held.provider_call == provider_call).map(|(id, _)| *id);
         if let Some(id) = found {
-            self.0.carry_out(id, Wish::HangUp);
+            self.0.carry_out(id, HangupRequest::HangUp);
         }
         // Otherwise the node that holds the call finds the wish in the store.
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn carry_out(&self, call: Id<Call>, wish: Wish) {
+    fn carry_out(&self, call: Id<Call>, wish: HangupRequest) {
         self.0.carry_out(call, wish);
     }
 }

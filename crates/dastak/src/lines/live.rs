@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use api::agents::AgentModels;
-use domain::call::{EndCause, Wish};
+use domain::call::{EndCause, HangupRequest};
 use domain::ids::{Call, Id};
 use domain::ports::{DialFailed, Leg, LegControl, LegGateway, LegOrder};
 use domain::tenant::Tenant;
@@ -56,7 +56,7 @@ pub(super) struct Held {
     pub(super) commands: mpsc::Sender<Command>,
     pub(super) settled: Option<oneshot::Sender<bool>>,
     /// The hang-up request that was carried out last.
-    pub(super) requested: Option<Wish>,
+    pub(super) requested: Option<HangupRequest>,
 }
 
 impl Lines {
@@ -102,7 +102,7 @@ impl Lines {
     }
 
     /// Carries out a wish for a call, if this node holds it; once, however often it is told.
-    pub fn carry_out(&self, id: Id<Call>, wish: Wish) {
+    pub fn carry_out(&self, id: Id<Call>, wish: HangupRequest) {
         let new = self.lock().get_mut(&id).is_some_and(|held| {
             let new = held.requested.is_none_or(|known| wish.replaces(known));
             if new {

@@ -335,7 +335,7 @@ async fn asking_the_sandbox_again_finds_the_same_call() {
 
 #[tokio::test]
 async fn a_call_is_played_to_its_end_after_the_clock_was_set_back() {
-    use dastak::app::calls::{Known, Order, place_intent, prepare, start_dial};
+    use dastak::app::calls::{CallCache, Order, place_intent, prepare, start_dial};
     let world = World::open().await;
     let app = world.app().clone();
     // Ids never go back: after a clock that was an hour ahead they begin there.
@@ -348,7 +348,7 @@ async fn a_call_is_played_to_its_end_after_the_clock_was_set_back() {
     let call = app
         .of(tenant)
         .tx(move |tx| {
-            let mut known = Known::default();
+            let mut known = CallCache::default();
             let mode = domain::tenant::Mode::Test;
             let prepared = prepare(tx, &env, &mut known, mode, order.clone())?;
             let call = place_intent(tx, &env, &mut known, &prepared)?;

@@ -14,7 +14,7 @@ use store::{DbError, params};
 use crate::shows::Shows;
 use crate::world::World;
 
-pub const LIVE: Strand = Strand { chain: Chain::Audit, world: Mode::Live };
+pub const LIVE: Strand = Strand { chain: Chain::Audit, mode: Mode::Live };
 
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 

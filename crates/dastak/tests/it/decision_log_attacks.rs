@@ -15,7 +15,7 @@ use crate::decision_log::{LIVE, Saved, decide, decide_in, export, verify, verify
 use crate::shows::Shows;
 use crate::world::World;
 
-const TEST: Strand = Strand { chain: Chain::Audit, world: Mode::Test };
+const TEST: Strand = Strand { chain: Chain::Audit, mode: Mode::Test };
 
 /// The head of a chain with its seal, as a thief would copy it.
 async fn head(world: &World, strand: Strand) -> HeadRow {

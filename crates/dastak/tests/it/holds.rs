@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use dastak::app::calls::LegFact;
-use domain::call::{EndCause, Fact, Wish};
+use domain::call::{EndCause, Fact, HangupRequest};
 use domain::ids::{Call, Id};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::world::World;
 const STAFF: &str = "+918045670002";
 
 impl Kit {
-    fn wishes(&self) -> Vec<(Id<Call>, Wish)> {
+    fn wishes(&self) -> Vec<(Id<Call>, HangupRequest)> {
         self.trunk.wishes.lock().unwrap().clone()
     }
 }
@@ -49,7 +49,7 @@ async fn a_call_whose_next_minute_is_not_covered_takes_its_leave() {
     kit.hold(&[call], 49).await;
     assert_eq!(kit.wishes(), []);
     kit.hold(&[call], 1).await;
-    assert_eq!(kit.wishes(), [(call, Wish::BalanceExhausted)]);
+    assert_eq!(kit.wishes(), [(call, HangupRequest::BalanceExhausted)]);
     let timeline = kit.get(&format!("/v1/calls/{call}/timeline")).await;
     assert!(
         timeline["data"].as_array().unwrap().iter().any(|entry| entry["reason"] == "balance_exhausted"),
@@ -61,7 +61,7 @@ async fn a_call_whose_next_minute_is_not_covered_takes_its_leave() {
     assert_eq!(kit.money().await, (5000, 600, 1));
     kit.post(&format!("/v1/calls/{call}/hangup"), &Value::Null).await.expect(202);
     kit.hold(&[call], 1).await;
-    assert_eq!(kit.wishes(), [(call, Wish::BalanceExhausted), (call, Wish::HangUp)]);
+    assert_eq!(kit.wishes(), [(call, HangupRequest::BalanceExhausted), (call, HangupRequest::HangUp)]);
     kit.tell(call, Fact::Ended(EndCause::MaxDuration)).await;
     kit.call(call).await.shows(json!({"endCause": "max_duration"}));
     assert_eq!(kit.money().await, (4400, 0, 0));
@@ -83,7 +83,11 @@ async fn a_bridged_call_of_two_and_a_half_minutes_on_a_wallet_of_less() {
         "the call's second minute is the last"
     );
     kit.hold(&[call], 10).await;
-    assert_eq!(kit.wishes(), [(call, Wish::BalanceExhausted)], "the leg's second minute cannot be held");
+    assert_eq!(
+        kit.wishes(),
+        [(call, HangupRequest::BalanceExhausted)],
+        "the leg's second minute cannot be held"
+    );
     // The node is dead, so nothing ends the call. Its lease runs out long after the second minute.
     kit.advance(85).await;
     assert_eq!(kit.call(call).await["endCause"], "max_duration", "it was to end by then");
@@ -212,12 +216,12 @@ async fn a_suspension_ends_live_calls_and_refuses_new_ones() {
     app.advance(0).await;
     let mut wishes = kit.wishes();
     wishes.sort();
-    let mut expected = vec![(talking, Wish::Suspended), (ringing, Wish::Suspended)];
+    let mut expected = vec![(talking, HangupRequest::Suspended), (ringing, HangupRequest::Suspended)];
     expected.sort();
     assert_eq!(wishes, expected);
     kit.place(&live, "1235").await.refused(403, "workspace_suspended");
-    kit.tell(talking, Fact::Ended(Wish::Suspended.cause())).await;
-    kit.tell(ringing, Fact::Ended(Wish::Suspended.cause())).await;
+    kit.tell(talking, Fact::Ended(HangupRequest::Suspended.cause())).await;
+    kit.tell(ringing, Fact::Ended(HangupRequest::Suspended.cause())).await;
     app.advance(300).await;
     kit.change(&json!({"suspended": false})).await;
     for (key, call) in [(&live, talking.to_string()), (&live, ringing.to_string()), (&test, simulated)] {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use dastak::app::calls::{self, Caller, Welcome};
-use domain::call::{EndCause, Fact, Report, TimedTurn, Wish};
+use domain::call::{EndCause, Fact, HangupRequest, Report, TimedTurn};
 use domain::conversation::Role;
 use domain::ids::{Call, Id};
 use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed};
@@ -23,7 +23,7 @@ const LEASE: i64 = 45 * SECOND;
 pub struct Trunk {
     settled: Mutex<Vec<(Id<Call>, bool)>>,
     /// What it was told of calls that are to end, each once.
-    pub wishes: Mutex<Vec<(Id<Call>, Wish)>>,
+    pub wishes: Mutex<Vec<(Id<Call>, HangupRequest)>>,
 }
 
 impl Carrier for Trunk {
@@ -48,7 +48,7 @@ impl Carrier for Trunk {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn carry_out(&self, call: Id<Call>, wish: Wish) {
+    fn carry_out(&self, call: Id<Call>, wish: HangupRequest) {
         let mut wishes = self.wishes.lock().unwrap();
         if !wishes.contains(&(call, wish)) {
             wishes.push((call, wish));
@@ -152,7 +152,7 @@ async fn a_conversation_that_was_held_is_stored_billed_and_told() {
         let app = kit.app();
         let looked =
             calls::keep_holding(app, vec![(kit.tenant(), id)], app.clock.now().plus(LEASE)).await.unwrap();
-        assert_eq!((looked.wishes, looked.over), (vec![], vec![]));
+        assert_eq!((looked.hangup_requests, looked.over), (vec![], vec![]));
     }
     kit.tell_with(id, Fact::Ended(EndCause::CallerHangup), Some(report())).await;
     let call = kit.call(id).await;
@@ -194,10 +194,10 @@ async fn a_hang_up_is_found_by_the_node_that_holds_the_call() {
         assert_eq!(answer["data"]["state"], "ending");
     }
     assert_eq!(kit.call(id).await["state"], "in_progress", "the line is not dropped yet");
-    assert_eq!(calls::wishes(kit.app()).await.unwrap(), [(id, Wish::HangUp)]);
+    assert_eq!(calls::hangup_requests(kit.app()).await.unwrap(), [(id, HangupRequest::HangUp)]);
     kit.tell(id, Fact::Ended(EndCause::ApiHangup)).await;
     assert_eq!(kit.call(id).await["endCause"], "api_hangup");
-    assert_eq!(calls::wishes(kit.app()).await.unwrap(), []);
+    assert_eq!(calls::hangup_requests(kit.app()).await.unwrap(), []);
     // The node that should have done it may have died.
     let id = kit.placed().await;
     kit.app.post(live, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.expect(202);
@@ -235,7 +235,7 @@ async fn of_many_calls_that_a_node_says_it_holds_it_hears_which_are_over() {
     let unknown: Vec<Id<Call>> = (0..40).map(|number| Id::new(1, number)).collect();
     let said = unknown.iter().chain([&held]).map(|id| (tenant, *id)).collect();
     let looked = calls::keep_holding(app, said, app.clock.now().plus(LEASE)).await.unwrap();
-    assert_eq!((looked.wishes, looked.over), (vec![], unknown));
+    assert_eq!((looked.hangup_requests, looked.over), (vec![], unknown));
     kit.advance(44).await;
     assert_eq!(kit.call(held).await["status"], "in_progress", "its lease was renewed");
 }

@@ -198,7 +198,7 @@ async fn an_attempt_of_a_node_that_died_is_looked_up_after_its_lease() {
     office.desk.fake.fail(CALLS, 1, Reply::Hang);
     let call = office.call(office.live(), "+919812300001").await;
     office.desk.fake.wait_for(CALLS, 1).await;
-    let second = ::integrations::Desk::open(office.desk.app()).unwrap();
+    let second = ::integrations::ConnectedSystems::open(office.desk.app()).unwrap();
     assert!(second.take_pushes(10).await.unwrap().is_empty(), "the lease holds");
     office.desk.advance(300).await;
     assert_eq!(office.told(&call).await, json!(["hubspot", "success", null]));

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dastak::app::calls::LegFact;
 use dastak::runtime::clock::Clock;
-use domain::call::{AnsweredBy, EndCause, Fact, Wish};
+use domain::call::{AnsweredBy, EndCause, Fact, HangupRequest};
 use domain::ids::{Call, Id};
 use domain::phone::Phone;
 use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed};
@@ -72,7 +72,7 @@ pub struct State {
     /// When the carrier was last asked what had become of a dial.
     questions: HashMap<Id<Call>, (Tenant, Timestamp)>,
     /// What the carrier was told of calls that are to end.
-    wishes: HashSet<(Id<Call>, Wish)>,
+    wishes: HashSet<(Id<Call>, HangupRequest)>,
     asked: HashMap<Phone, u64>,
     news: BTreeMap<(i64, u64), News>,
     sent: u64,
@@ -205,7 +205,7 @@ impl World {
     }
 
     /// A call is to end, for this reason.
-    pub fn is_to_end(&self, call: Id<Call>, wish: Wish) {
+    pub fn is_to_end(&self, call: Id<Call>, wish: HangupRequest) {
         if self.lock().wishes.insert((call, wish)) {
             let after = Random::named(self.seed, &format!("{wish:?} {call}")).range(1, 9) * SECOND;
             self.tell(format!("{call} is to end: {wish:?}"));
@@ -641,7 +641,7 @@ impl Carrier for Line {
     }
 
     /// The line is dropped after a while, the agent's goodbye included.
-    fn carry_out(&self, call: Id<Call>, wish: Wish) {
+    fn carry_out(&self, call: Id<Call>, wish: HangupRequest) {
         self.0.is_to_end(call, wish);
     }
 

@@ -362,8 +362,9 @@ pub async fn report(
     let body = notification.body.to_string();
     let signature = cloud_api::notifications::signature(SECRET, body.as_bytes());
     let received = async {
-        let entrance = channel::inbox::entrance(&app, &customers[notification.customer].hook).await?;
-        channel::inbox::receive(&app, entrance, &signature, body.clone(), |_| Ok(())).await
+        let connection =
+            channel::inbox::hook_connection(&app, &customers[notification.customer].hook).await?;
+        channel::inbox::receive(&app, connection, &signature, body.clone(), |_| Ok(())).await
     };
     let received: Result<usize, Failure> = received.await;
     match received {

@@ -84,9 +84,9 @@ const TASKS_OF_A_JOB: [(&str, &str); 3] = [
 const TASKS_ELSEWHERE: [&str; 16] = [
     "app/calls/heard.rs",
     "app/calls/intents.rs",
-    "app/calls/together.rs",
-    "app/do_not_call/together.rs",
-    "app/nudges/together.rs",
+    "app/calls/outcome_batches.rs",
+    "app/do_not_call/batches.rs",
+    "app/nudges/batches.rs",
     "app/limits/rates.rs",
     "channel/inbox.rs",
     "channel/send.rs",
@@ -102,7 +102,7 @@ const TASKS_ELSEWHERE: [&str; 16] = [
 
 /// Where the outcome of a dial is stored. While the database is away it is tried again after pauses in real time, which
 /// the clock counts as work (`calls::place`), so no virtual time would pass and the database would stay away.
-const TRIED_IN_REAL_TIME: [&str; 2] = ["app/calls/place.rs", "app/calls/together.rs"];
+const TRIED_IN_REAL_TIME: [&str; 2] = ["app/calls/place.rs", "app/calls/outcome_batches.rs"];
 
 /// The virtual time that passes before such a try, in milliseconds.
 const TRIED_AFTER: i64 = 15 * SECOND;
@@ -432,9 +432,9 @@ fn every_job_with_tasks_of_its_own_is_known() {
     assert_eq!(found, known);
 }
 
-/// So would work that is gathered: those who wait for it are counted while one of them does it.
+/// So would work that is batched: those who wait for it are counted while one of them does it.
 #[test]
-fn everything_that_is_worked_together_is_known() {
+fn everything_that_is_batched_is_known() {
     let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let (mut folders, mut found) = (vec![crates.clone()], Vec::new());
     while let Some(folder) = folders.pop() {
@@ -443,7 +443,7 @@ fn everything_that_is_worked_together_is_known() {
             if path.is_dir() {
                 folders.push(path);
             } else if std::fs::read_to_string(&path)
-                .is_ok_and(|text| text.contains("use crate::gather::Gather"))
+                .is_ok_and(|text| text.contains("use crate::batcher::Batcher"))
             {
                 let place = path.strip_prefix(&crates).expect("a path below").display().to_string();
                 found.push(place.replacen("/src/", "/", 1));

@@ -9,7 +9,7 @@ use dastak::app::calls::keep_holding;
 use dastak::app::{App, Failure};
 use dastak::lines::LEASE;
 use dastak::runtime::clock::{Job, Signal, Woken};
-use domain::call::{Fact, Wish};
+use domain::call::{Fact, HangupRequest};
 use domain::ids::{Call, Id};
 use domain::tenant::Tenant;
 use domain::time::{MINUTE, SECOND, Timestamp};
@@ -205,8 +205,8 @@ async fn renew(app: Arc<App>, world: Arc<World>, node: usize, mut job: Job) {
 
 async fn say(app: &App, world: &World, node: usize, held: Vec<(Tenant, Id<Call>)>) -> Result<(), Failure> {
     let looked = keep_holding(app, held, app.clock.now().plus(LEASE)).await?;
-    for (call, wish) in looked.wishes {
-        let wish: Wish = wish;
+    for (call, wish) in looked.hangup_requests {
+        let wish: HangupRequest = wish;
         world.is_to_end(call, wish);
     }
     for call in looked.over {

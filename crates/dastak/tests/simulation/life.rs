@@ -294,7 +294,7 @@ async fn start(
     let systems = providers::connectors::Systems::new(&app.config.integrations).expect("settings");
     let systems = systems.with_transport(Arc::new(Systems(world.clone())));
     crate::leases::start(&app, world, node);
-    start_jobs(&app, &wakes, None, Ok(integrations::Desk::with(&app, systems)));
+    start_jobs(&app, &wakes, None, Ok(integrations::ConnectedSystems::with(&app, systems)));
     (app, writer)
 }
 

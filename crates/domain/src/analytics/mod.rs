@@ -8,7 +8,7 @@
 mod packed;
 mod report;
 
-pub use packed::{CallFact, Standing, pack};
+pub use packed::{CallClass, CallFact, pack};
 pub use report::{AgentFigures, Figures, Query, Report};
 
 use crate::time::{HOUR, MINUTE, Timestamp};

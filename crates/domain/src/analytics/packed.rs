@@ -6,7 +6,7 @@ use crate::time::Timestamp;
 
 /// How a call counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum CallClass {
     /// It was dialled, or came in and was answered.
     Dialled,
     /// A campaign's dial that a gate refused.
@@ -18,7 +18,7 @@ pub enum Standing {
 /// The data of a call for the metrics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFact {
-    pub standing: Standing,
+    pub standing: CallClass,
     pub start: Timestamp,
     /// When it ended; `None` while it is live.
     pub end: Option<Timestamp>,
@@ -86,9 +86,9 @@ pub fn pack(start: Timestamp, facts: &[CallFact]) -> Option<Vec<u8>> {
             calls.extend_from_slice(&words.place(word.as_deref())?.to_le_bytes());
         }
         let standing = match fact.standing {
-            Standing::Dialled => 0,
-            Standing::Blocked => BLOCKED,
-            Standing::Declined => DECLINED,
+            CallClass::Dialled => 0,
+            CallClass::Blocked => BLOCKED,
+            CallClass::Declined => DECLINED,
         };
         calls.push(
             standing | if fact.answered { ANSWERED } else { 0 } | if fact.inbound { INBOUND } else { 0 },
@@ -121,13 +121,13 @@ impl PackedCall {
         self.flags & INBOUND != 0
     }
 
-    pub(super) fn standing(self) -> Standing {
+    pub(super) fn standing(self) -> CallClass {
         if self.flags & BLOCKED != 0 {
-            Standing::Blocked
+            CallClass::Blocked
         } else if self.flags & DECLINED != 0 {
-            Standing::Declined
+            CallClass::Declined
         } else {
-            Standing::Dialled
+            CallClass::Dialled
         }
     }
 }

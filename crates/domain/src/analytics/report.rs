@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::packed::{NONE, PackedCall, Standing, open};
+use super::packed::{CallClass, NONE, PackedCall, open};
 use super::start_of;
 use crate::call::NO_PERSON;
 use crate::time::{DAY, Timestamp};
@@ -195,9 +195,9 @@ impl Report {
                 continue;
             }
             match call.standing() {
-                Standing::Blocked => self.blocked += 1,
-                Standing::Declined => self.declined += 1,
-                Standing::Dialled => {
+                CallClass::Blocked => self.blocked += 1,
+                CallClass::Declined => self.declined += 1,
+                CallClass::Dialled => {
                     let words = call.words.map(|place| places.get(usize::from(place)).copied().unwrap_or(0));
                     let machine = no_person.contains(&Some(usize::from(call.words[3])));
                     let talk = self.count(at, call, words, machine);

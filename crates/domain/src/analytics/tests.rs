@@ -3,7 +3,7 @@ use crate::time::{DAY, SECOND};
 
 fn fact(start: i64, end: Option<i64>) -> CallFact {
     CallFact {
-        standing: Standing::Dialled,
+        standing: CallClass::Dialled,
         start: Timestamp(start),
         end: end.map(Timestamp),
         talk_ms: None,
@@ -66,8 +66,8 @@ fn a_small_day() {
             language: None,
             ..fact(noon + DAY + HOUR, None)
         },
-        CallFact { standing: Standing::Blocked, campaign: Some("cmp_1".into()), ..fact(noon, Some(noon)) },
-        CallFact { standing: Standing::Declined, inbound: true, ..fact(noon, Some(noon)) },
+        CallFact { standing: CallClass::Blocked, campaign: Some("cmp_1".into()), ..fact(noon, Some(noon)) },
+        CallFact { standing: CallClass::Declined, inbound: true, ..fact(noon, Some(noon)) },
     ];
     let figures = report(Query::default(), &facts);
     assert_eq!(

@@ -4,12 +4,13 @@
 //! transaction. Facts may come late or more than once; a fact that does not fit changes nothing.
 
 pub mod after;
+mod hangup_request;
 mod report;
 mod script;
 mod states;
 pub mod variables;
-mod wish;
 
+pub use hangup_request::HangupRequest;
 pub use report::{RecordedFile, Report, TimedTurn, TurnLatency};
 pub use script::{Callee, Network, ScriptedFact, callee, question, refusal, script};
 pub use states::{
@@ -17,7 +18,6 @@ pub use states::{
     answered_by, step,
 };
 pub use variables::{InvalidValue, MAX_COUNT, MAX_TOTAL, MAX_VALUE, Warning, accept, check_metadata};
-pub use wish::Wish;
 
 #[cfg(test)]
 mod tests;

@@ -119,7 +119,7 @@ fn decimal(letter: char) -> Option<char> {
 
 /// The part of a row that the counters count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct CountedState {
     pub state: RowState,
     /// Unreached, and another attempt could reach it.
     pub retryable: bool,
@@ -127,7 +127,7 @@ pub struct Standing {
     pub blocked: bool,
 }
 
-impl Standing {
+impl CountedState {
     /// A new row of a list.
     pub fn fresh(valid: bool) -> Self {
         let state = if valid { RowState::Queued } else { RowState::Invalid };
@@ -158,7 +158,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn count(&mut self, row: Standing, by: i64) {
+    fn count(&mut self, row: CountedState, by: i64) {
         let state = match row.state {
             RowState::Reached => &mut self.reached,
             RowState::InProgress => &mut self.in_progress,
@@ -174,17 +174,17 @@ impl Tally {
     }
 
     /// A row is added.
-    pub fn enter(&mut self, row: Standing) {
+    pub fn enter(&mut self, row: CountedState) {
         self.count(row, 1);
     }
 
     /// A row is removed.
-    pub fn leave(&mut self, row: Standing) {
+    pub fn leave(&mut self, row: CountedState) {
         self.count(row, -1);
     }
 
     /// The change when a row goes from one state to another.
-    pub fn moved(from: Standing, to: Standing) -> Self {
+    pub fn moved(from: CountedState, to: CountedState) -> Self {
         let mut change = Self::default();
         change.leave(from);
         change.enter(to);
@@ -279,13 +279,13 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn counts_add_up_whatever_moves(moves in proptest::collection::vec((0usize..4, 0usize..6, 0usize..6, proptest::bool::ANY), 0..60)) {
-            let mut rows = [Standing::fresh(true); 4];
+            let mut rows = [CountedState::fresh(true); 4];
             let mut tally = Tally::default();
             rows.iter().for_each(|row| tally.enter(*row));
             for (row, _, to, flag) in moves {
                 let state = RowState::ALL[to];
                 let unreached = state == RowState::Unreached;
-                let next = Standing { state, retryable: unreached && flag, blocked: unreached && !flag };
+                let next = CountedState { state, retryable: unreached && flag, blocked: unreached && !flag };
                 tally.add(&Tally::moved(rows[row], next));
                 rows[row] = next;
             }

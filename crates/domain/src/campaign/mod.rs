@@ -9,6 +9,6 @@ mod schedule;
 pub mod settings;
 
 pub use codes::{HeldReason, InvalidReason, RowFailure, RowState, RunSource, RunStatus, Status};
-pub use list::{Standing, Tally};
+pub use list::{CountedState, Tally};
 pub use schedule::{Schedule, Window};
 pub use settings::{CallerId, DayTime, Settings};

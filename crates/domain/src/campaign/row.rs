@@ -3,7 +3,7 @@
 //! before and changes no row.
 
 use super::codes::{HeldReason, RowFailure, RowState};
-use super::list::{Standing, Tally};
+use super::list::{CountedState, Tally};
 use crate::call::{EndCause, Progress, Stage, Status};
 use crate::compliance::Gate;
 pub use crate::due_dial::{Act as Action, DueFacts, PROVIDER_RECHECK};
@@ -23,7 +23,7 @@ pub const IN_FLIGHT_LOOK: i64 = 15 * MINUTE;
 /// A row in the form of the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    pub standing: Standing,
+    pub standing: CountedState,
     /// Status of the last call; `blocked` when a gate refused it.
     pub dial_status: Option<Status>,
     /// Why it waits, while it is held.
@@ -172,7 +172,7 @@ impl Row {
 
     fn at(self, state: RowState) -> Self {
         Self {
-            standing: Standing { state, retryable: false, blocked: false },
+            standing: CountedState { state, retryable: false, blocked: false },
             held_reason: None,
             failure: None,
             look_at: None,
@@ -258,7 +258,7 @@ fn prevented_by(row: &Row, obstacle: Obstacle, facts: &DueFacts, now: Timestamp)
         Obstacle::Blocked(gate @ (Gate::Dnd | Gate::OptOut | Gate::Consent)) => {
             let next = Row { dial_status: Some(Status::Blocked), ..row.at(RowState::Unreached) };
             // Who was called before counts as called.
-            let standing = Standing { blocked: row.attempts == 0, ..next.standing };
+            let standing = CountedState { blocked: row.attempts == 0, ..next.standing };
             Step { next: Row { standing, ..next }, action: Action::Block(gate) }
         }
         Obstacle::Blocked(Gate::CallingWindow) => {
@@ -310,7 +310,7 @@ fn over(row: Row, ending: Ending, retries: Retries, now: Timestamp) -> Row {
 }
 
 fn retryable(row: Row, at: Timestamp) -> Row {
-    Row { standing: Standing { retryable: true, ..row.standing }, look_at: Some(at), ..row }
+    Row { standing: CountedState { retryable: true, ..row.standing }, look_at: Some(at), ..row }
 }
 
 /// The effect of changed retry settings on a row that was tried before; `None`: nothing. `last` is how and when its
@@ -349,7 +349,7 @@ mod tests {
 
     fn queued() -> Row {
         Row {
-            standing: Standing::fresh(true),
+            standing: CountedState::fresh(true),
             dial_status: None,
             held_reason: None,
             attempts: 0,
@@ -380,7 +380,7 @@ mod tests {
     }
 
     fn shown(row: &Row) -> (&'static str, Option<&'static str>, i64, bool, bool) {
-        let Standing { state, retryable, blocked } = row.standing;
+        let CountedState { state, retryable, blocked } = row.standing;
         (state.as_str(), row.dial_status.map(Status::as_str), row.attempts, retryable, blocked)
     }
 
@@ -588,7 +588,10 @@ mod tests {
             (Event::CallMissing, RowState::Unreached),
         ] {
             let next = told(&row, event, TWO);
-            assert_eq!((next.standing, next.look_at), (Standing { state, ..Standing::fresh(true) }, None));
+            assert_eq!(
+                (next.standing, next.look_at),
+                (CountedState { state, ..CountedState::fresh(true) }, None)
+            );
         }
         let waiting = Row { erased: true, ..queued() };
         assert_eq!(step(&waiting, Event::Due(DueFacts::default()), TWO, NOW), None);
@@ -712,7 +715,7 @@ mod tests {
                 }
                 tally.add(&Tally::moved(row.standing, next.standing));
                 row = next;
-                let Standing { state, retryable, blocked } = row.standing;
+                let CountedState { state, retryable, blocked } = row.standing;
                 prop_assert_eq!(row.attempts, dials);
                 prop_assert!(row.attempts <= i64::from(count) + 1);
                 prop_assert_eq!(row.held_reason.is_some(), state == RowState::Held);

@@ -192,7 +192,7 @@ impl Default for Limits {
 
 /// The fields of a chat that determine its next check.
 #[derive(Debug, Clone, Copy)]
-pub struct Standing {
+pub struct DueState {
     pub state: State,
     pub opened: Timestamp,
     /// When the last message was written.
@@ -217,7 +217,7 @@ pub fn reply_after(first: Timestamp, now: Timestamp) -> Timestamp {
 }
 
 /// The next check of a chat; `None` once it is over.
-pub fn look_at(standing: &Standing, limits: Limits) -> Option<Timestamp> {
+pub fn look_at(standing: &DueState, limits: Limits) -> Option<Timestamp> {
     if standing.state == State::Ended {
         return None;
     }
@@ -234,7 +234,7 @@ pub fn look_at(standing: &Standing, limits: Limits) -> Option<Timestamp> {
 }
 
 /// When a chat has been idle for too long. One that waits for a person does not end by that.
-fn idle_at(standing: &Standing, limits: Limits) -> Option<Timestamp> {
+fn idle_at(standing: &DueState, limits: Limits) -> Option<Timestamp> {
     match standing.state {
         State::Ai | State::Human => Some(standing.last.plus(limits.idle)),
         State::AwaitingHuman | State::Ended => None,
@@ -242,7 +242,7 @@ fn idle_at(standing: &Standing, limits: Limits) -> Option<Timestamp> {
 }
 
 /// Why an expired chat ends now, if it does. A reply in progress is waited for.
-pub fn times_out(standing: &Standing, limits: Limits, now: Timestamp) -> Option<EndCause> {
+pub fn times_out(standing: &DueState, limits: Limits, now: Timestamp) -> Option<EndCause> {
     if standing.state == State::Ended {
         return None;
     }
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn what_ends_by_itself_and_when() {
         let limits = Limits { idle: 30 * MINUTE, longest: 24 * HOUR };
-        let at = |state| Standing {
+        let at = |state| DueState {
             state,
             opened: Timestamp(0),
             last: Timestamp(HOUR),
@@ -316,15 +316,15 @@ mod tests {
         assert_eq!(look_at(&waiting, limits), Some(Timestamp(24 * HOUR)));
         assert_eq!(times_out(&waiting, limits, Timestamp(23 * HOUR)), None);
         assert_eq!(times_out(&waiting, limits, Timestamp(24 * HOUR)), Some(EndCause::MaxDuration));
-        let replying = Standing { reply_until: Some(Timestamp(HOUR + LEASE)), ..at(State::Ai) };
+        let replying = DueState { reply_until: Some(Timestamp(HOUR + LEASE)), ..at(State::Ai) };
         assert_eq!(look_at(&replying, limits), replying.reply_until);
         assert_eq!(times_out(&replying, limits, idle), None);
         assert_eq!(times_out(&replying, limits, Timestamp(24 * HOUR)), Some(EndCause::MaxDuration));
-        assert_eq!(look_at(&Standing { wished: true, ..at(State::Human) }, limits), Some(Timestamp(0)));
-        let soon = Standing { reply_at: Some(Timestamp(HOUR + QUIET)), ..at(State::Ai) };
+        assert_eq!(look_at(&DueState { wished: true, ..at(State::Human) }, limits), Some(Timestamp(0)));
+        let soon = DueState { reply_at: Some(Timestamp(HOUR + QUIET)), ..at(State::Ai) };
         assert_eq!(look_at(&soon, limits), soon.reply_at);
         assert_eq!(
-            look_at(&Standing { state: State::Human, ..soon }, limits),
+            look_at(&DueState { state: State::Human, ..soon }, limits),
             Some(idle),
             "a person replies"
         );

@@ -20,7 +20,7 @@ closed_sets::words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Strand {
     pub chain: Chain,
-    pub world: Mode,
+    pub mode: Mode,
 }
 
 impl Strand {
@@ -30,13 +30,13 @@ impl Strand {
     }
 
     /// The strands of one mode, in the order in which they are shown.
-    pub fn of(world: Mode) -> [Strand; 3] {
-        [Chain::Audit, Chain::Grievances, Chain::Consent].map(|chain| Strand { chain, world })
+    pub fn of(mode: Mode) -> [Strand; 3] {
+        [Chain::Audit, Chain::Grievances, Chain::Consent].map(|chain| Strand { chain, mode })
     }
 
     /// Its name in the store and in signed texts: that of the chain, followed by `_test` in test mode.
     pub fn as_str(self) -> &'static str {
-        match (self.chain, self.world) {
+        match (self.chain, self.mode) {
             (chain, Mode::Live) => chain.as_str(),
             (Chain::Audit, Mode::Test) => "audit_test",
             (Chain::Grievances, Mode::Test) => "grievances_test",

@@ -1,7 +1,7 @@
 //! Placing calls.
 
 use super::Answer;
-use crate::call::{DialError, Network, Wish, refusal};
+use crate::call::{DialError, HangupRequest, Network, refusal};
 use crate::ids::{Call, Id, ProviderCall};
 use crate::phone::Phone;
 use crate::tenant::Tenant;
@@ -91,7 +91,7 @@ pub trait Carrier: Send + Sync {
 
     /// Ends a call on a real line as requested. Every node is notified, repeatedly until the call is over; the node
     /// that holds the line ends it.
-    fn carry_out(&self, call: Id<Call>, wish: Wish) {
+    fn carry_out(&self, call: Id<Call>, wish: HangupRequest) {
         let _ = (call, wish);
     }
 }

@@ -2,7 +2,7 @@
 //! is activated atomically, and old ones are deleted in batches.
 
 use const_format::formatcp;
-use domain::campaign::{HeldReason, InvalidReason, RowFailure, RowState, Standing};
+use domain::campaign::{CountedState, HeldReason, InvalidReason, RowFailure, RowState};
 use domain::ids::{Call, Campaign, Contact, DataStream, Id, ListRow};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
@@ -34,11 +34,11 @@ row! {
         valid: bool,
         /// Why it is not.
         invalid_reason: Option<InvalidReason>,
-        standing: Standing = |standing| {
+        standing: CountedState = |standing| {
             state: RowState = standing.state,
             retryable: bool = standing.retryable,
             blocked: bool = standing.blocked,
-        } => Standing { state, retryable, blocked },
+        } => CountedState { state, retryable, blocked },
         /// Status of the last call, in its words.
         dial_status: Option<String>,
         /// Why it waits.
@@ -406,7 +406,7 @@ pub fn of_person(tx: &mut TenantTx, hashes: &[String]) -> Result<Vec<EntryRow>, 
 }
 
 /// Takes everything personal out of a row. It is never dialled any more.
-pub fn erase(tx: &mut TenantTx, row: &EntryRow, standing: Standing) -> Result<(), DbError> {
+pub fn erase(tx: &mut TenantTx, row: &EntryRow, standing: CountedState) -> Result<(), DbError> {
     tx.later(
         "update campaign_rows set phone = null, phone_hash = null, name = null, search = null, variables = '{}', contact = null, \
          valid = 0, invalid_reason = 'erased', state = ?3, retryable = ?4, blocked = ?5, held_reason = null, look_at = null, \

@@ -245,6 +245,9 @@ impl Store {
             Engine::Sqlite(engine) => engine.empty_log(),
             Engine::Postgres(_) => Ok(()),
         };
+        if self.in_order() {
+            return work();
+        }
         tokio::task::spawn_blocking(work)
             .await
             .unwrap_or_else(|_| Err(DbError::Internal("emptying the write-ahead log panicked".into())))

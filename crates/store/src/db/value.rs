@@ -9,7 +9,7 @@ use bytes::BytesMut;
 use domain::agent::{Channel, Status as AgentStatus};
 use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
 use domain::call::after::AfterCallStep;
-use domain::call::{AnsweredBy, Direction, Network, Status as CallStatus, Wish};
+use domain::call::{AnsweredBy, Direction, HangupRequest, Network, Status as CallStatus};
 use domain::campaign::{
     HeldReason, InvalidReason, RowFailure, RowState, RunSource, RunStatus, Status as CampaignStatus,
 };
@@ -417,7 +417,7 @@ macro_rules! words {
 }
 
 words! {
-    Communication, DocumentStatus, EntityClass, FileType, Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
+    Communication, DocumentStatus, EntityClass, FileType, Mode, Strand, CallStatus, Network, HangupRequest, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
     OutsideWindow, ScheduledCallStatus, ScheduledCallReason, AgentStatus, Channel, Direction, CampaignStatus, RowState,
     InvalidReason, HeldReason, RowFailure, RunStatus, RunSource,
     ActionKind, ActionState, Attention, CardStatus, ColumnType,

@@ -18,7 +18,7 @@ fn range(request: &Request) -> Result<Range, Failure> {
 fn strand(caller: &Caller, request: &Request) -> Strand {
     Strand {
         chain: request.query_text("chain").and_then(Chain::parse).unwrap_or(Chain::Audit),
-        world: caller.mode(),
+        mode: caller.mode(),
     }
 }
 

@@ -23,8 +23,8 @@ fn refuse_own_rejection(app: &App, request: &Request) -> Result<(), Failure> {
 
 pub async fn ingest(app: Arc<App>, request: Request) -> Outcome {
     refuse_own_rejection(&app, &request)?;
-    let entrance = request.entrance.ok_or_else(|| Failure::internal("an ingest without a stream"))?;
-    Reply::data(202, &ingest::send(&app, entrance, &request.raw).await?)
+    let stream_auth = request.stream_auth.ok_or_else(|| Failure::internal("an ingest without a stream"))?;
+    Reply::data(202, &ingest::send(&app, stream_auth, &request.raw).await?)
 }
 
 pub async fn list(app: Arc<App>, caller: Caller, _: Request) -> Outcome {

@@ -410,7 +410,8 @@ async fn two_nodes_do_not_check_one_stream_at_the_same_time() {
     let asked = desk.fake.count(SEARCH);
     desk.advance(120).await;
     desk.fake.wait_for(SEARCH, asked + 1).await;
-    let second: Arc<::integrations::Desk> = ::integrations::Desk::open(desk.app()).unwrap();
+    let second: Arc<::integrations::ConnectedSystems> =
+        ::integrations::ConnectedSystems::open(desk.app()).unwrap();
     let (tenant, id) = (desk.workspace.id.parse().unwrap(), stream.parse().unwrap());
     // Checks are work that the clock counts.
     let check = async || {

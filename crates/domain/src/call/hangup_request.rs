@@ -5,7 +5,7 @@ use super::EndCause;
 closed_sets::words! {
     /// A hang-up request. It is stored with the call, and the node that holds the line carries it out.
     #[derive(PartialOrd, Ord)]
-    pub enum Wish {
+    pub enum HangupRequest {
         /// An API request.
         HangUp = "api_hangup",
         Suspended = "workspace_suspended",
@@ -14,24 +14,24 @@ closed_sets::words! {
     }
 }
 
-impl Wish {
+impl HangupRequest {
     /// The call's end cause.
     pub fn cause(self) -> EndCause {
         match self {
-            Wish::HangUp => EndCause::ApiHangup,
-            Wish::Suspended => EndCause::Error,
-            Wish::BalanceExhausted => EndCause::MaxDuration,
+            HangupRequest::HangUp => EndCause::ApiHangup,
+            HangupRequest::Suspended => EndCause::Error,
+            HangupRequest::BalanceExhausted => EndCause::MaxDuration,
         }
     }
 
     /// Whether the agent says goodbye first.
     pub fn takes_leave(self) -> bool {
-        self == Wish::BalanceExhausted
+        self == HangupRequest::BalanceExhausted
     }
 
     /// Whether it replaces the earlier request `known`: once the call is to be dropped, there is no goodbye to wait
     /// for.
-    pub fn replaces(self, known: Wish) -> bool {
+    pub fn replaces(self, known: HangupRequest) -> bool {
         known.takes_leave() && !self.takes_leave()
     }
 }
@@ -42,12 +42,13 @@ mod tests {
 
     #[test]
     fn words_come_and_go() {
-        for &wish in Wish::ALL {
-            assert_eq!(Wish::parse(wish.as_str()), Some(wish));
+        for &wish in HangupRequest::ALL {
+            assert_eq!(HangupRequest::parse(wish.as_str()), Some(wish));
         }
         assert!(
-            Wish::HangUp.replaces(Wish::BalanceExhausted) && !Wish::BalanceExhausted.replaces(Wish::HangUp)
+            HangupRequest::HangUp.replaces(HangupRequest::BalanceExhausted)
+                && !HangupRequest::BalanceExhausted.replaces(HangupRequest::HangUp)
         );
-        assert!(!Wish::Suspended.replaces(Wish::HangUp));
+        assert!(!HangupRequest::Suspended.replaces(HangupRequest::HangUp));
     }
 }

@@ -52,7 +52,7 @@ const JUDGED: usize = 64;
 
 /// The cache of one transaction; see the module.
 #[derive(Default)]
-pub struct Known {
+pub struct CallCache {
     workspaces: BTreeMap<(Tenant, Mode), KnownWorkspace>,
     agents: HashMap<(Tenant, Id<Agent>), Option<KnownAgent>>,
     numbers: HashMap<Tenant, Vec<String>>,
@@ -83,7 +83,7 @@ pub struct Known {
     pub(super) chains: Chains,
 }
 
-impl Known {
+impl CallCache {
     /// For a transaction that calls no number and no reference twice.
     pub(super) fn of_different_people() -> Self {
         Self { different_people: true, ..Self::default() }

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Values of rooms above, by their type.
 #[derive(Default)]
-pub struct Kept(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
+pub struct RoomState(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 
-impl Kept {
+impl RoomState {
     /// The value of this type, made by `make` the first time.
     pub fn of<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Arc<T> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn a_value_is_made_once() {
-        let kept = Kept::default();
+        let kept = RoomState::default();
         assert_eq!(*kept.of(|| 1_u8), 1);
         assert_eq!(*kept.of(|| 2_u8), 1);
         assert_eq!(*kept.of(|| 3_u16), 3);

@@ -8,19 +8,19 @@ use store::calls::CallRow;
 use super::holds;
 use super::place::{Heard, Request, Settled, fact_of, store_once, store_outcome_of};
 use super::prefetch::{Coming, prefetch};
-use crate::gather::{Gather, Shared, share_out};
+use crate::batcher::{Batcher, Shared, share_out};
 use crate::{App, Failure};
 
 /// Most outcomes in one batch, and concurrent batches.
-const TOGETHER: usize = 64;
+const BATCH: usize = 64;
 const TURNS: usize = 2;
 
 /// The outcome, with the request that waits for the answer.
 type Piece = (Arc<CallRow>, Heard, Arc<Request>);
 /// Outcomes that wait to be stored.
-type Outcomes = Gather<Piece, Shared<Settled>>;
+type Outcomes = Batcher<Piece, Shared<Settled>>;
 /// Those for which requests wait: they are not queued behind the outcomes of thousands of due dials.
-struct Asked(Outcomes);
+struct RequestOutcomes(Outcomes);
 
 /// Stores an outcome, on a shared store in a batch.
 pub(super) async fn store_it(
@@ -31,11 +31,11 @@ pub(super) async fn store_it(
 ) -> Result<Settled, Failure> {
     if app.store.shared() {
         let piece = (call.clone(), heard.clone(), request.clone());
-        let work = |pieces| store_together(app, pieces);
+        let work = |pieces| store_batch(app, pieces);
         let stored = if request.is_some() {
-            app.kept.of(|| Asked(Outcomes::new(TOGETHER, TURNS))).0.ask(piece, work).await
+            app.state.of(|| RequestOutcomes(Outcomes::new(BATCH, TURNS))).0.ask(piece, work).await
         } else {
-            app.kept.of(|| Outcomes::new(TOGETHER, TURNS)).ask(piece, work).await
+            app.state.of(|| Outcomes::new(BATCH, TURNS)).ask(piece, work).await
         };
         if let Some(Some(settled)) = stored {
             return settled;
@@ -44,7 +44,7 @@ pub(super) async fn store_it(
     store_once(app, call, heard, request).await
 }
 
-async fn store_together(app: &App, pieces: Vec<Piece>) -> Vec<Shared<Settled>> {
+async fn store_batch(app: &App, pieces: Vec<Piece>) -> Vec<Shared<Settled>> {
     let (count, env) = (pieces.len(), app.call_env());
     let stored = app.store.tx(move |tx| {
         let coming: Vec<Coming<'_>> = pieces

@@ -8,8 +8,8 @@ use crate::app::{App, calls};
 /// Tells the carrier what is wanted.
 pub async fn poll(app: &App) -> Polled {
     if let Some(carrier) = app.carriers.in_mode(Mode::Live) {
-        for (call, wish) in calls::wishes(app).await? {
-            carrier.carry_out(call, wish);
+        for (call, request) in calls::hangup_requests(app).await? {
+            carrier.carry_out(call, request);
         }
     }
     Ok(Next::At(None))

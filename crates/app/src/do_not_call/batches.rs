@@ -10,7 +10,7 @@ use store::contacts::{self, ContactRow};
 use store::{DbError, TenantTx, Tx, do_not_call};
 
 use super::{Source, mark};
-use crate::gather::{Company, Pool, share_out};
+use crate::batcher::{BatchScope, Pool, share_out};
 use crate::{App, Context, Failure};
 
 /// Most requests in one batch.
@@ -36,13 +36,13 @@ type Desks = Pool<Arc<Ask>, Listed>;
 pub(super) async fn list(app: &App, ask: Ask) -> Result<Listed, Failure> {
     let ask = Arc::new(ask);
     if app.store.shared() && ask.phones.len() <= SMALL {
-        let desks = app.kept.of(|| Desks::new(TOGETHER, TURNS));
-        let listed = desks.ask(ask.tenant, ask.clone(), |asks, company| async move {
+        let desks = app.state.of(|| Desks::new(TOGETHER, TURNS));
+        let listed = desks.ask(ask.tenant, ask.clone(), |asks, scope| async move {
             let (count, context) = (asks.len(), app.context());
             let work = move |tx: &mut Tx<'_>| list_all(tx, &context, &asks);
-            let stored = match company {
-                Company::Others => app.store.tx_hasty(work).await,
-                Company::Own => app.store.tx(work).await,
+            let stored = match scope {
+                BatchScope::Others => app.store.tx_hasty(work).await,
+                BatchScope::Own => app.store.tx(work).await,
             };
             share_out(count, stored.map(|all| all.into_iter().map(|one| Some(Ok(one))).collect()))
         });

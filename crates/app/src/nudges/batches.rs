@@ -17,23 +17,23 @@ use store::{Tx, agents, numbers};
 
 use super::create::{Ask, Facts, callable, full, in_flight, made, tell};
 use super::{Changes, counts, view};
+use crate::batcher::{Batcher, Shared, share_out};
 use crate::calls::{self, Env};
-use crate::gather::{Gather, Shared, share_out};
 use crate::idempotency::{self, Answer};
 use crate::{App, Failure, published_flows, topics};
 
 /// Most requests in one batch.
-const TOGETHER: usize = 128;
+const BATCH: usize = 128;
 /// Concurrent transactions: while one commits, the next is filled.
 const TURNS: usize = 2;
 
 /// The batches of requests.
-type Desk = Gather<Arc<Ask>, Shared<Answer>>;
+type Batches = Batcher<Arc<Ask>, Shared<Answer>>;
 
 /// Accepts a nudge in a batch.
 pub(super) async fn accept(app: &App, ask: Arc<Ask>) -> Shared<Answer> {
-    let desk = app.kept.of(|| Desk::new(TOGETHER, TURNS));
-    let accepted = desk.ask(ask, |asks| work(app, asks)).await;
+    let batches = app.state.of(|| Batches::new(BATCH, TURNS));
+    let accepted = batches.ask(ask, |asks| work(app, asks)).await;
     accepted.unwrap_or_else(|| Some(Err(Failure::internal("nudges were not accepted to the end"))))
 }
 

@@ -36,7 +36,7 @@ type Waiting<T, A> = Vec<(T, oneshot::Sender<A>)>;
 const LINGER: Duration = Duration::from_millis(4);
 
 /// A batcher.
-pub struct Gather<T, A> {
+pub struct Batcher<T, A> {
     waiting: Mutex<Waiting<T, A>>,
     /// The workers, which run their own pieces and others'.
     first: Semaphore,
@@ -52,7 +52,7 @@ pub struct Gather<T, A> {
     came: Notify,
 }
 
-impl<T, A> Gather<T, A> {
+impl<T, A> Batcher<T, A> {
     /// A batcher with at most `most` pieces in a batch, and this many concurrent batches (at least one).
     pub fn new(most: usize, turns: usize) -> Self {
         let (first, more) = (Semaphore::new(1), Semaphore::new(turns - 1));
@@ -120,8 +120,8 @@ impl<T, A> Gather<T, A> {
 }
 
 /// Batchers, one for each workspace, so that none delays another.
-pub struct Gathers<T, A> {
-    known: Mutex<HashMap<Tenant, Arc<Gather<T, A>>>>,
+pub struct Batchers<T, A> {
+    known: Mutex<HashMap<Tenant, Arc<Batcher<T, A>>>>,
     most: usize,
     turns: usize,
 }
@@ -129,19 +129,19 @@ pub struct Gathers<T, A> {
 /// Remembered batchers. Beyond that all are replaced: pieces waiting at an old one are run there.
 const REMEMBERED: usize = 10_000;
 
-impl<T, A> Gathers<T, A> {
-    /// Places as of [`Gather::new`].
+impl<T, A> Batchers<T, A> {
+    /// Places as of [`Batcher::new`].
     pub fn new(most: usize, turns: usize) -> Self {
         Self { known: Mutex::default(), most, turns }
     }
 
     /// The batcher of a workspace.
-    pub fn of(&self, tenant: Tenant) -> Arc<Gather<T, A>> {
+    pub fn of(&self, tenant: Tenant) -> Arc<Batcher<T, A>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= REMEMBERED {
             known.clear();
         }
-        known.entry(tenant).or_insert_with(|| Arc::new(Gather::new(self.most, self.turns))).clone()
+        known.entry(tenant).or_insert_with(|| Arc::new(Batcher::new(self.most, self.turns))).clone()
     }
 }
 
@@ -163,8 +163,8 @@ struct Load {
 /// depend on the number of workspaces. A workspace with many has batches of its own, and so has everybody's work when
 /// it could not be shared: nobody waits long for another workspace.
 pub struct Pool<T, A> {
-    common: Gather<T, Shared<A>>,
-    own: Gathers<T, Shared<A>>,
+    common: Batcher<T, Shared<A>>,
+    own: Batchers<T, Shared<A>>,
     loads: Mutex<HashMap<Tenant, Load>>,
 }
 
@@ -196,7 +196,7 @@ impl Drop for Outstanding<'_> {
 
 /// The scope of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Company {
+pub enum BatchScope {
     /// With pieces of other workspaces, for whose locks it must not wait long ([`store::Store::tx_hasty`]).
     Others,
     /// With pieces of their own workspace.
@@ -207,7 +207,7 @@ impl<T: Clone, A> Pool<T, A> {
     /// Batchers with at most `most` pieces in a batch, and this many concurrent batches for a workspace and for all
     /// others.
     pub fn new(most: usize, turns: usize) -> Self {
-        Self { common: Gather::new(most, turns), own: Gathers::new(most, turns), loads: Mutex::default() }
+        Self { common: Batcher::new(most, turns), own: Batchers::new(most, turns), loads: Mutex::default() }
     }
 
     /// Counts a piece, and returns whether its workspace has few.
@@ -225,22 +225,22 @@ impl<T: Clone, A> Pool<T, A> {
         (Outstanding { loads: &self.loads, tenant }, few)
     }
 
-    /// Waits until a piece of a workspace was run, like [`Gather::ask`]. If `work` cannot run a piece together with
+    /// Waits until a piece of a workspace was run, like [`Batcher::ask`]. If `work` cannot run a piece together with
     /// those of others (`None`), it runs it with those of its own workspace.
     pub async fn ask<F: Future<Output = Vec<Shared<A>>>>(
         &self,
         tenant: Tenant,
         piece: T,
-        work: impl Fn(Vec<T>, Company) -> F,
+        work: impl Fn(Vec<T>, BatchScope) -> F,
     ) -> Shared<A> {
         let (outstanding, few) = self.enter(tenant);
         if few {
-            let done = self.common.ask(piece.clone(), |pieces| work(pieces, Company::Others)).await;
+            let done = self.common.ask(piece.clone(), |pieces| work(pieces, BatchScope::Others)).await;
             if let Some(Some(done)) = done {
                 return Some(done);
             }
         }
-        let done = self.own.of(tenant).ask(piece, |pieces| work(pieces, Company::Own)).await.flatten();
+        let done = self.own.of(tenant).ask(piece, |pieces| work(pieces, BatchScope::Own)).await.flatten();
         if done.is_none() {
             // It may be the cause that others could not share.
             outstanding.apart();
@@ -255,7 +255,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_piece_waits_a_moment_for_as_many_as_were_worked_last() {
-        let (gather, sizes) = (Arc::new(Gather::new(8, 1)), Arc::new(Mutex::new(Vec::new())));
+        let (gather, sizes) = (Arc::new(Batcher::new(8, 1)), Arc::new(Mutex::new(Vec::new())));
         let ask = |count: u32| {
             let asked: Vec<_> = (0..count)
                 .map(|number| {
@@ -288,7 +288,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_waits_together_is_worked_together() {
-        let (gather, sizes) = (Arc::new(Gather::new(3, 1)), Arc::new(Mutex::new(Vec::new())));
+        let (gather, sizes) = (Arc::new(Batcher::new(3, 1)), Arc::new(Mutex::new(Vec::new())));
         let asked: Vec<_> = (0..7_u32)
             .map(|number| {
                 let (gather, sizes) = (gather.clone(), sizes.clone());
@@ -314,12 +314,12 @@ mod tests {
 
     #[tokio::test]
     async fn who_is_given_no_answer_hears_so() {
-        let gather = Gather::<u32, u32>::new(3, 1);
+        let gather = Batcher::<u32, u32>::new(3, 1);
         assert_eq!(gather.ask(1, |_| async { Vec::new() }).await, None);
     }
 
-    /// Which pieces were worked together, and in what company.
-    type Worked = Arc<Mutex<Vec<(Vec<(Tenant, u32)>, Company)>>>;
+    /// Which pieces were worked together, and in what scope.
+    type Worked = Arc<Mutex<Vec<(Vec<(Tenant, u32)>, BatchScope)>>>;
 
     fn tenants() -> [Tenant; 3] {
         [1, 2, 3].map(Tenant::from_bits)
@@ -329,19 +329,19 @@ mod tests {
     async fn asked(
         pool: &Arc<Pool<(Tenant, u32), u32>>,
         pieces: Vec<(Tenant, u32)>,
-        can: fn(&[(Tenant, u32)], Company) -> bool,
-    ) -> Vec<(Vec<(Tenant, u32)>, Company)> {
+        can: fn(&[(Tenant, u32)], BatchScope) -> bool,
+    ) -> Vec<(Vec<(Tenant, u32)>, BatchScope)> {
         let worked = Worked::default();
         let asked: Vec<_> = pieces
             .into_iter()
             .map(|piece| {
                 let (pool, worked) = (pool.clone(), worked.clone());
                 tokio::spawn(async move {
-                    let work = |pieces: Vec<(Tenant, u32)>, company| {
-                        worked.lock().expect("a lock").push((pieces.clone(), company));
+                    let work = |pieces: Vec<(Tenant, u32)>, scope| {
+                        worked.lock().expect("a lock").push((pieces.clone(), scope));
                         async move {
                             tokio::task::yield_now().await;
-                            let done = can(&pieces, company);
+                            let done = can(&pieces, scope);
                             pieces.into_iter().map(|(_, n)| done.then_some(Ok(n))).collect()
                         }
                     };
@@ -360,39 +360,39 @@ mod tests {
     async fn few_pieces_are_worked_with_those_of_others_and_many_are_not() {
         let (pool, [one, two, three]) = (Arc::new(Pool::new(64, 1)), tenants());
         let worked = asked(&pool, vec![(one, 1), (two, 2), (three, 3)], |_, _| true).await;
-        assert!(worked.iter().all(|(_, company)| *company == Company::Others), "{worked:?}");
+        assert!(worked.iter().all(|(_, scope)| *scope == BatchScope::Others), "{worked:?}");
         let mut flood: Vec<_> = (10..60).map(|n| (two, n)).collect();
         flood.push((one, 4));
         let worked = asked(&pool, flood, |_, _| true).await;
         let of_two: usize = worked
             .iter()
-            .filter(|(_, company)| *company == Company::Others)
+            .filter(|(_, scope)| *scope == BatchScope::Others)
             .map(|(pieces, _)| pieces.iter().filter(|(tenant, _)| *tenant == two).count())
             .sum();
         assert_eq!(of_two, SHARE);
         assert!(
-            worked.iter().any(|(pieces, company)| pieces.contains(&(one, 4)) && *company == Company::Others)
+            worked.iter().any(|(pieces, scope)| pieces.contains(&(one, 4)) && *scope == BatchScope::Others)
         );
         // Its clients send more within a moment.
-        assert_eq!(asked(&pool, vec![(two, 5)], |_, _| true).await, [(vec![(two, 5)], Company::Own)]);
+        assert_eq!(asked(&pool, vec![(two, 5)], |_, _| true).await, [(vec![(two, 5)], BatchScope::Own)]);
         tokio::time::advance(BUSY * 2).await;
-        assert_eq!(asked(&pool, vec![(two, 6)], |_, _| true).await, [(vec![(two, 6)], Company::Others)]);
+        assert_eq!(asked(&pool, vec![(two, 6)], |_, _| true).await, [(vec![(two, 6)], BatchScope::Others)]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_cannot_be_worked_with_others_is_worked_by_its_workspace() {
         let (pool, [one, two, _]) = (Arc::new(Pool::new(64, 1)), tenants());
-        let alone = |_: &[(Tenant, u32)], company| company == Company::Own;
+        let alone = |_: &[(Tenant, u32)], scope| scope == BatchScope::Own;
         let worked = asked(&pool, vec![(one, 1), (two, 2)], alone).await;
         for piece in [(one, 1), (two, 2)] {
-            assert!(worked.contains(&(vec![piece], Company::Own)), "{worked:?}");
+            assert!(worked.contains(&(vec![piece], BatchScope::Own)), "{worked:?}");
         }
         // The one that fails by itself, too, stays apart from the others.
         let not_two = |pieces: &[(Tenant, u32)], _| pieces.iter().all(|(_, n)| *n != 2);
         let _ = asked(&pool, vec![(two, 2)], not_two).await;
         let worked = asked(&pool, vec![(one, 3), (two, 2)], not_two).await;
         assert_eq!(worked.len(), 2, "{worked:?}");
-        assert!(worked.contains(&(vec![(one, 3)], Company::Others)), "{worked:?}");
-        assert!(worked.contains(&(vec![(two, 2)], Company::Own)), "{worked:?}");
+        assert!(worked.contains(&(vec![(one, 3)], BatchScope::Others)), "{worked:?}");
+        assert!(worked.contains(&(vec![(two, 2)], BatchScope::Own)), "{worked:?}");
     }
 }
