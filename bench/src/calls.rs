@@ -198,6 +198,15 @@ mod tests {
         let store = store::Store::open(&Settings::Sqlite { file: file.clone() }, Arc::new(|_| ())).unwrap();
         store.migrate(|_, _, _| ()).await.unwrap();
         drop(store);
+        rusqlite::Connection::open(&file)
+            .unwrap()
+            .execute(
+                "insert into workspaces (id, name, kyb_verified, suspended, currency, cost_per_minute, cost_per_chat, marketing_opt_in_rule, \
+                 features, limits, balance, reserved, ledger_seq, low_level, created_at) \
+                 values ('ws_1', 'w', 1, 0, 'INR', 100, 500, 0, '{}', '{}', 0, 0, 0, 0, 0)",
+                [],
+            )
+            .unwrap();
         fill(&data, "ws_1", 30).unwrap();
         let hours: i64 = rusqlite::Connection::open(&file)
             .unwrap()

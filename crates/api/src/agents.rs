@@ -211,7 +211,7 @@ pub struct AgentSettings {
     /// ids go by it.
     #[schemars(extend("default" = "service"))]
     pub communication: Option<Communication>,
-    /// Ids of `/v1/tools`.
+    /// Ids of its tools, from `GET /v1/tools`.
     #[schemars(length(max = 50), inner(length(min = 1, max = 64)), extend("default" = []))]
     pub tool_ids: Option<Vec<String>>,
     /// Indian numbers to which a call may be transferred, in any usual notation; stored as `+91…`.
@@ -364,11 +364,11 @@ pub struct Voices {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KnownModels {
-    /// Speech recognition.
+    /// Names of the providers of speech recognition.
     pub recognisers: Vec<String>,
-    /// Speech output.
+    /// Names of the providers of speech output.
     pub synthesisers: Vec<String>,
-    /// Language models.
+    /// Names of the providers of language models.
     pub language_models: Vec<String>,
 }
 

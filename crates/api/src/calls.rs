@@ -99,7 +99,7 @@ pub struct Call {
     /// Who picked up. Null while that is not known, when nobody did, and for incoming calls. It stays when a person takes
     /// over from a screening assistant or an announcement.
     pub answered_by: Option<AnsweredBy>,
-    /// Why it ended.
+    /// Why the call ended; null until then.
     pub end_cause: Option<String>,
     /// When the call was placed, or came in.
     pub started_at: Timestamp,

@@ -228,9 +228,9 @@ pub struct NudgePreflight {
 /// What a compliance gate lets through and objects to.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct GateWarning {
-    /// The gate.
+    /// Name of the compliance gate.
     pub gate: &'static str,
-    /// What it objects to, for people.
+    /// What the gate objects to, as a sentence.
     pub message: String,
 }
 

@@ -24,7 +24,7 @@ pub struct Number {
     pub r#type: &'static str,
     /// The series that it belongs to; null for an ordinary number.
     pub series: Option<Series>,
-    /// `active` or `released`.
+    /// Status of the number: `active` or `released`.
     pub status: String,
     /// Whether calls can be placed and received; always true.
     pub voice_enabled: bool,

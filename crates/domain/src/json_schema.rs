@@ -68,7 +68,7 @@ closed_sets::wire! {
     crate::chat::EndCause = "ChatEndCause", "Why a chat ended.";
     crate::chat::Role = "ChatRole", "Who wrote a message: the customer, the agent, or a teammate.";
     crate::chat::Origin = "ChatOrigin", "How a chat on the messaging channel began.";
-    crate::chat::State = "ChatState", "Where a chat stands.";
+    crate::chat::State = "ChatState", "State of a chat session.";
     crate::compliance::Communication = "Communication", "The kind of commercial communication that an agent's calls are.";
     crate::compliance::EntityClass = "EntityClass", "How the law regulates the entity of a workspace.";
     crate::compliance::Series = "NumberSeries", "A series of numbers that is allotted to one kind of calls.";
@@ -76,7 +76,7 @@ closed_sets::wire! {
     crate::compliance::WorkflowTemplate = "WorkflowTemplate", "How an agent's conversation is laid out.";
     crate::decision_log::Chain = "LogChain", "A chain of the decision log.";
     crate::document::FileType = "DocumentFileType", "What a file is, by what it holds.";
-    crate::document::Status = "DocumentStatus", "Where a document stands.";
+    crate::document::Status = "DocumentStatus", "State of a requested document.";
     crate::integration::Provider = "IntegrationProvider", "An outside system.";
     crate::integration::PushedCalls = "PushedCalls", "Which calls are written back.";
     crate::integration::Status = "IntegrationStatus", "A broken integration needs other credentials.";

@@ -33,8 +33,9 @@ pub struct CallData {
     pub from_number: String,
     /// When the call was picked up; null if it was not.
     pub answered_at: Option<Timestamp>,
-    /// Who picked up.
+    /// Who picked up the call; null if nobody did, or if that is not known.
     pub answered_by: Option<AnsweredBy>,
+    /// Time at which the call ended; null until then.
     pub ended_at: Option<Timestamp>,
     /// Talk time in seconds; null while the call is live and when nobody picked up.
     pub duration_seconds: Option<i64>,

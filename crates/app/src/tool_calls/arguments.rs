@@ -647,7 +647,7 @@ mod tests {
             (json!({"order": "AB1", "notes": "a"}), "notes must be a list"),
             (json!({"order": "AB1", "notes": ["a", "b", "c"]}), "notes must have at most 2 entries"),
             (json!({"order": "AB1", "notes": ["a", "abcdef"]}), "notes[1] must have at most 5 characters"),
-            (json!({"order": "AB1", "notes": ["a", "a"]}), "notes must not have an entry twice"),
+            (json!({"order": "AB1", "notes": ["a", "a"]}), "notes must have distinct entries"),
             (
                 json!({"order": "AB1", "where": 1}),
                 "where must fit exactly one of the forms that the schema allows",

@@ -18,7 +18,7 @@ async fn a_new_agent_has_its_defaults() {
     assert!(id.starts_with("agt_"));
     let expected = json!({
         "id": id, "name": "Asha", "voice": "", "language": "en", "status": "draft", "channel": "call", "direction": "outbound",
-        "systemPrompt": "", "workflowTemplate": "prompt-driven", "vertical": "general", "policyRef": "generic-safe@1",
+        "systemPrompt": "", "workflowTemplate": "prompt-driven", "vertical": "general", "policyRef": "generic-safe@1", "communication": "service",
         "allowedTransferNumbers": [], "extractionSchema": [], "knowledgeBaseId": null, "toolIds": [],
         "speakable": true, "pronunciations": [], "callReason": "", "redact": false, "languages": ["en"], "voices": {}, "models": {},
     });
@@ -195,7 +195,7 @@ async fn limits_hold_at_their_edges() {
     assert_eq!(world.get(&path(&agent)).await["data"], agent, "a refused change changes nothing");
     assert_eq!(
         world.get("/v1/agents").await["data"].as_array().unwrap().len(),
-        10,
+        11,
         "a refused agent is not made"
     );
 
@@ -404,9 +404,9 @@ async fn webhook_tools() {
     let kinds: Vec<&str> =
         listed.as_array().unwrap().iter().map(|tool| tool["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["transfer_to_human", "end_call", "chatapp_message", "press_keys", "webhook"]);
-    assert_eq!(listed[3], made);
+    assert_eq!(listed[4], made);
     assert_eq!(world.app.operator("GET", &tools, &Value::Null).await.expect(200)["data"], listed);
-    assert_eq!(other.get("/v1/tools").await["data"].as_array().unwrap().len(), 3);
+    assert_eq!(other.get("/v1/tools").await["data"].as_array().unwrap().len(), 4);
 
     for (body, field) in [
         (tool(json!({})), "config.url"),

@@ -121,7 +121,7 @@ async fn a_test_call_tells_its_story() {
     let call = world.call(world.test(), id).await;
     let expected = json!({
         "callId": id, "agentId": world.agent, "campaignId": null, "contactId": call["contactId"], "externalRef": "crm-7", "direction": "outbound",
-        "toNumber": "+919812301234", "fromNumber": call["fromNumber"], "answeredAt": world.at(2), "endedAt": null,
+        "toNumber": "+919812301234", "fromNumber": call["fromNumber"], "answeredAt": world.at(2), "answeredBy": null, "language": "en", "endedAt": null,
         "durationSeconds": null, "endCause": null, "outcome": null, "metadata": {"order": 5, "note": null},
     });
     started[0].shows(json!({"type": "call.started", "livemode": false, "data": expected}));

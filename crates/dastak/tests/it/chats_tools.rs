@@ -64,7 +64,7 @@ async fn no_keys_are_pressed_in_a_chat() {
     .await;
     let id = kit.session().await;
     assert_eq!(kit.says(&id, "1").await["reply"], "There are no keys here.");
-    assert_eq!(kit.chat(&id).await["outcome"], "failed");
+    assert_eq!(kit.events("chat.completed").await.last().unwrap()["data"]["outcome"], "failed");
 }
 
 #[tokio::test]

@@ -181,7 +181,7 @@ async fn nobody_without_the_key_accepts_anything() {
     let (ours, hash) = (world.tenant(), older.head.hash.clone());
     let forge = move |tx: &mut Tx<'_>| {
         tx.exec(
-            "insert into decision_log_accepted (world.workspace, chain, generation, seq, hash, at, seal) values (?1, 'audit', 9, 4, ?2, 0, 'mine')",
+            "insert into decision_log_accepted (workspace, chain, generation, seq, hash, at, seal) values (?1, 'audit', 9, 4, ?2, 0, 'mine')",
             params![ours, &hash],
         )
         .map(|_| ())

@@ -19,7 +19,8 @@ impl World {
     /// Makes a pack that is open day and night; its reference.
     async fn pack(&self, more: Value) -> String {
         let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}]);
-        let body = crate::world::with(json!({"name": "Law", "hours": hours}), &more);
+        let caps = json!({"perDay": 1000, "perWeek": 1000});
+        let body = crate::world::with(json!({"name": "Law", "hours": hours, "caps": caps}), &more);
         self.operator("POST", "/compliance-packs", body).await.id(201)
     }
 
@@ -92,7 +93,8 @@ async fn a_promotional_call_from_an_ordinary_number_is_warned_of_and_then_refuse
         .post(&world.workspace.test, "/v1/calls", &world.order("9812300005", &json!({})))
         .await
         .expect(200);
-    let service = world.agent(&json!({"systemPrompt": "You are Asha."})).await;
+    let open = world.pack(json!({})).await;
+    let service = world.agent(&json!({"systemPrompt": "You are Asha.", "policyRef": open})).await;
     world.place_with(world.live(), "0006", json!({"agentId": service})).await.expect(200);
     assert_eq!(world.series_log().await.len(), 4);
 }
@@ -109,11 +111,11 @@ async fn every_path_that_dials_goes_through_the_gate() {
         (of_gate["ok"].clone(), of_gate["verdict"].clone(), of_gate["wanted"].clone())
     };
     assert_eq!(line(world.nudge_timeline(&warned).await), (json!(true), json!("warn"), json!("140")));
-    let scheduled = world.schedule("9812340003", "2027-03-01T18:30:00Z").await;
-    let waiting = world.nudge("9812340002", &json!({"scheduledAt": "2027-03-01T18:30:00Z"})).await;
-    let campaign = world.campaign(&json!({"startAt": "2027-03-01T18:30:00Z"}), &["9812340004"]).await;
+    let scheduled = world.schedule("9812340003", "2027-03-02T04:00:00Z").await;
+    let waiting = world.nudge("9812340002", &json!({"scheduledAt": "2027-03-02T04:00:00Z"})).await;
+    let campaign = world.campaign(&json!({"startAt": "2027-03-02T04:00:00Z"}), &["9812340004"]).await;
 
-    world.set_clock(MIDNIGHT).await;
+    world.set_clock("2027-03-02T04:00:00Z").await;
     world.advance(60).await;
     let refused = world.show_nudge(&waiting).await;
     assert_eq!(
@@ -296,8 +298,9 @@ async fn a_disclosure_is_verified_on_the_transcript_and_proved_in_the_log() {
     let kept = held.pack(disclosure("hello … acme")).await;
     let missed = held.pack(disclosure("this call is recorded")).await;
     let agent = |pack: &str| json!({"systemPrompt": "You are Asha from Acme.", "policyRef": pack});
-    let (silent, agents) =
-        (held.agent.clone(), [held.agent(&agent(&kept)).await, held.agent(&agent(&missed)).await]);
+    let open = held.pack(json!({})).await;
+    let agents = [held.agent(&agent(&kept)).await, held.agent(&agent(&missed)).await];
+    let silent = held.agent(&agent(&open)).await;
     let mut calls = Vec::new();
     for (agent, pack, result, language) in
         [(&agents[0], &kept, "kept", json!("en")), (&agents[1], &missed, "missed", Value::Null)]

@@ -553,7 +553,9 @@ async fn a_stream_stores_so_much_a_day_and_a_workspace_so_much_in_all() {
     send(&world, &one, &batch(100)).await.expect(202);
     let full = send(&world, &one, &batch(200)).await;
     assert_eq!(full.header("retry-after"), Some("3600"));
-    assert!(full.refused(429, "rate_limited")["error"].as_str().unwrap().contains("1 MB of records a day"));
+    assert!(
+        full.refused(429, "rate_limited")["error"].as_str().unwrap().contains("1 MB of records today (UTC)")
+    );
     assert_eq!(records(&world, &one).await.len(), 20);
     // Another stream of the workspace has a day of its own, and the workspace has its bound over days.
     send(&world, &two, &batch(0)).await.expect(202);

@@ -125,6 +125,7 @@ proptest::proptest! {
             talk_ms: answered.then_some(length / 2),
             person: (*person > 0).then_some(*person),
             agent: (*agent > 0).then(|| format!("agt_{agent}")),
+            cause: Some(if *answered { "agent_ended" } else { "busy" }.into()),
             ..fact(*start, Some(start + length))
         }).collect();
         let figures = report(Query { from: Some(Timestamp(from)), ..Query::default() }, &facts);
