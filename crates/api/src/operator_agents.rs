@@ -146,10 +146,10 @@ pub struct PackSeriesRule {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PackDlt {
-    /// Fewest digits.
+    /// Fewest digits that an id may have.
     #[schemars(range(min = 1, max = 64), extend("default" = 1))]
     pub min_digits: i64,
-    /// Most digits.
+    /// Most digits that an id may have.
     #[schemars(range(min = 1, max = 64), extend("default" = 64))]
     pub max_digits: i64,
 }
@@ -169,13 +169,13 @@ pub struct PackDisclosure {
     pub source: String,
 }
 
-/// A text of a disclosure.
+/// What an agent must say in one language.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PackDisclosureText {
-    /// Its language.
+    /// Language of the text, by code.
     #[schemars(with = "LanguageCode")]
     pub language: String,
-    /// What must be said. `…` stands for up to 12 words, a word that ends with `~` for all that begin with it.
+    /// What must be said. `…` matches up to 12 words; a word that ends with `~` matches all that begin with it.
     #[schemars(length(min = 1, max = 500))]
     pub text: String,
 }

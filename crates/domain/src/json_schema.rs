@@ -77,7 +77,7 @@ closed_sets::wire! {
     crate::decision_log::Chain = "LogChain", "A chain of the decision log.";
     crate::document::FileType = "DocumentFileType", "What a file is, by what it holds.";
     crate::document::Status = "DocumentStatus", "State of a requested document.";
-    crate::integration::Provider = "IntegrationProvider", "An outside system.";
+    crate::integration::Provider = "IntegrationProvider", "Kind of external system that is connected.";
     crate::integration::PushedCalls = "PushedCalls", "Which calls are written back.";
     crate::integration::Status = "IntegrationStatus", "A broken integration needs other credentials.";
     crate::knowledge::SourceKind = "KnowledgeSource", "Where a document of a knowledge base came from.";

@@ -220,8 +220,12 @@ fn figure(folded: &str, plain: &str, language: &str) -> Figure {
         Some(0x0C80) => &["kn"],
         _ => &["ml"],
     };
-    let tokens = own.iter().find_map(|code| numbers::tokens_of(folded, plain, code));
-    tokens.map_or(Figure::None, |tokens| of_tokens(&tokens, 0))
+    let listed = own.iter().find_map(|code| numbers::exact_tokens(folded, code));
+    let by_ear = || own.iter().find_map(|code| numbers::tokens_of(folded, plain, code));
+    match listed {
+        Some(tokens) => of_tokens(&tokens, 0),
+        None => by_ear().map_or(Figure::None, |tokens| of_tokens(&tokens, 1)),
+    }
 }
 
 fn latin(folded: &str, language: &str) -> Figure {

@@ -133,6 +133,7 @@ async fn a_test_call_tells_its_story() {
     for event in &world.outbox().await[1..] {
         let mut over = expected.clone();
         for (name, value) in [
+            ("answeredBy", json!("person")),
             ("endedAt", json!(world.at(10))),
             ("durationSeconds", json!(8)),
             ("endCause", json!("agent_ended")),

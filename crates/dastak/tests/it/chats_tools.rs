@@ -64,7 +64,8 @@ async fn no_keys_are_pressed_in_a_chat() {
     .await;
     let id = kit.session().await;
     assert_eq!(kit.says(&id, "1").await["reply"], "There are no keys here.");
-    assert_eq!(kit.events("chat.completed").await.last().unwrap()["data"]["outcome"], "failed");
+    let detail = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.data(200);
+    assert_eq!(detail["outcome"], "failed");
 }
 
 #[tokio::test]

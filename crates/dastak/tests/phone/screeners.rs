@@ -167,7 +167,9 @@ async fn a_telephone_whose_assistant_asks_who_calls_is_told() {
     let answers = speech(&folder, "hello", 2.0, 120.0);
     let phone = Baresip::start(&["+919812301234"], &asks, true);
     let kit = Kit::at_trunk(phone.port, &ears.settings()).await;
-    let agent = kit.agent("outbound", question()).await;
+    let greets =
+        json!([{"id": "bye", "type": "end", "text": "Hello, this is Asha. Goodbye.", "outcome": "informed"}]);
+    let agent = kit.agent("outbound", greets).await;
     let id = kit.place(&agent, "1234").await;
     let greeted = async {
         kit.when(&id, "the assistant is known", |call| call["answeredBy"] == "screener").await;
