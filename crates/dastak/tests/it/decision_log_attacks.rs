@@ -367,7 +367,7 @@ async fn one_export_of_a_workspace_leaves_at_a_time() {
 async fn many_checks_at_once_share_a_few() {
     let world = std::sync::Arc::new(World::bare().await);
     decide(&world, 0..2_000).await;
-    let asking: Vec<_> = (0..200)
+    let asking: Vec<_> = (0..60)
         .map(|_| {
             let world = world.clone();
             tokio::spawn(async move { verify(&world).await["records"].as_u64() })
@@ -376,8 +376,8 @@ async fn many_checks_at_once_share_a_few() {
     for answer in asking {
         assert_eq!(answer.await.unwrap(), Some(2_000));
     }
-    // 200 checks of their own would have hashed 400 000 records; what counts is what was hashed.
+    // 60 checks of their own would have hashed 120,000 records; what counts is what was hashed.
     let hashed = world.app().audits.hashed(world.tenant());
-    assert!((2_000..=200_000).contains(&hashed), "{hashed}");
+    assert!((2_000..=60_000).contains(&hashed), "{hashed}");
     assert!(world.app().store.tx(|_| Ok::<_, Failure>(())).await.is_ok());
 }

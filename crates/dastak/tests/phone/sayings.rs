@@ -76,6 +76,7 @@ async fn answered((language, answers, spoken): Row) -> Value {
         ("speech.from_text", "openai, offline"),
         ("speech.openai.base_url", server.url.as_str()),
         ("speech.openai.resident", "true"),
+        ("speech.openai.stt_languages", "en, hi, bn, gu, kn, ml, mr, or, pa, ta, te"),
     ];
     let kit = Kit::at_trunk(phone.port, &more).await;
     let agent = kit.agent("outbound", flow()).await;
