@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy)]
@@ -20,9 +21,12 @@ pub fn speech(voice: Voice, text: &str) -> Vec<i16> {
     std::fs::create_dir_all(&folder).expect("a folder for made speech");
     let made = folder.join(format!("{key}.wav"));
     if !made.exists() {
-        let raw = folder.join(format!("{key}-{}-raw.wav", std::process::id()));
-        let mulaw = folder.join(format!("{key}-{}.ul", std::process::id()));
-        let whole = folder.join(format!("{key}-{}-whole.wav", std::process::id()));
+        // Two tests may make the same words at once.
+        static SERIAL: AtomicU32 = AtomicU32::new(0);
+        let own = format!("{key}-{}-{}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed));
+        let raw = folder.join(format!("{own}-raw.wav"));
+        let mulaw = folder.join(format!("{own}.ul"));
+        let whole = folder.join(format!("{own}-whole.wav"));
         match voice {
             Voice::Slt => run("flite", &["-voice", "slt", "-t", text, "-o", path(&raw)]),
             Voice::Espeak(voice) => run("espeak-ng", &["-v", voice, "-w", path(&raw), text]),
