@@ -224,7 +224,7 @@ fn figure(folded: &str, plain: &str, language: &str) -> Figure {
     let by_ear = || own.iter().find_map(|code| numbers::tokens_of(folded, plain, code));
     match listed {
         Some(tokens) => of_tokens(&tokens, 0),
-        None => by_ear().map_or(Figure::None, |tokens| of_tokens(&tokens, 1)),
+        None => by_ear().map_or(Figure::None, |tokens| of_tokens(&tokens, 2)),
     }
 }
 

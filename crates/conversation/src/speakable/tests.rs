@@ -180,6 +180,8 @@ proptest! {
 
     #[test]
     fn digits_one_by_one_are_those_digits(digits in "[0-9]{13,30}|0[0-9]{1,20}|[6-9][0-9]{9}", prefix in "[A-Z]{2,5}") {
+        // These are rupees and no prefix of an id.
+        prop_assume!(!["RE", "RS", "INR"].contains(&prefix.as_str()));
         for (code, _) in SOURCES {
             prop_assert_eq!(digits_of(code, &said(code, &digits)), digits.clone(), "{}", code);
             let id = format!("{prefix}{digits}");
