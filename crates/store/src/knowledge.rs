@@ -151,7 +151,7 @@ row! {
         base: Id<KnowledgeBase>,
         /// Its number in the base.
         number: i64,
-        /// Its source.
+        /// Whether it is a text, a file or a page.
         kind: SourceKind,
         /// Its title, file name or address.
         source: String,
@@ -287,7 +287,7 @@ row! {
         number: i64,
         workspace: Tenant,
         document: i64,
-        /// Its headings.
+        /// The path of headings above it; `None` without one.
         heading: Option<String>,
         /// The page that it begins on.
         page: Option<i64>,
@@ -347,7 +347,7 @@ row! {
     pub struct FoundRow {
         /// Its number in the base.
         number: i64 as "p.number",
-        /// Its headings.
+        /// The path of headings above it; `None` without one.
         heading: Option<String> as "p.heading",
         /// The page that it begins on.
         page: Option<i64> as "p.page",

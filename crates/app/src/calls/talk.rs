@@ -61,7 +61,7 @@ pub struct Talk {
     pub trace: Option<TraceContext>,
 }
 
-/// What an assistant that screens calls is told.
+/// How the agent introduces itself to a screening assistant.
 #[derive(Debug, Clone)]
 pub struct Introduction {
     /// Name of the agent.

@@ -20,9 +20,9 @@ pub struct Written {
     pub cvv: String,
     pub otp: String,
     pub aadhaar: String,
-    /// The number of an account.
+    /// Words for an account number.
     pub account: String,
-    /// An account, of whatever kind.
+    /// Words for an account, without the word for number.
     pub accounts: String,
     /// Numbers by which a business finds something.
     pub ids: String,

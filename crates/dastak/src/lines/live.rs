@@ -101,7 +101,7 @@ impl Lines {
         all
     }
 
-    /// Carries out a wish for a call, if this node holds it; once, however often it is told.
+    /// Carries out a hang-up request of a call that this node holds. A repeated request does nothing.
     pub fn carry_out(&self, id: Id<Call>, wish: HangupRequest) {
         let new = self.lock().get_mut(&id).is_some_and(|held| {
             let new = held.requested.is_none_or(|known| wish.replaces(known));

@@ -192,7 +192,7 @@ async fn never_dialled_in_time_is_expired_and_a_retry_keeps_its_result() {
     assert_nudge(&retried, "finished", Some("no_answer"), Some("insufficient_balance"));
     retried.shows(json!({"callId": null, "finishedAt": "2027-03-01T07:20:00.000Z"}));
     let finished = world.nudge_events(&nudge).await.pop().unwrap().1;
-    // The event tells of the last attempt.
+    // The event is about the last attempt.
     finished.shows(json!({"callId": finished["attempt"]["callId"], "attempt.endCause": "no_answer"}));
     assert!(finished["callId"].is_string());
     assert_nudge(&world.show_nudge(&other).await, "finished", Some("expired"), Some("expired"));

@@ -1,5 +1,5 @@
 //! Who answers and is no person: assistants that screen calls, announcements and menus, on the sandbox's phones and on
-//! telephones of a trunk. The sound is real; what is understood is told, so that it takes no processor time.
+//! telephones of a trunk. The sound is real; the recogniser is a server that answers the words that a test sets.
 
 use std::sync::{Arc, Mutex};
 
@@ -83,7 +83,7 @@ async fn assistants_and_announcements_of_the_sandbox_are_known() {
         let event = got.iter().map(|got| got.json()).find(|event| event["type"] == kind);
         event.map(|event| event["data"]["answeredBy"].clone())
     };
-    until("the end is told", || told("call.completed").is_some()).await;
+    until("the end is published", || told("call.completed").is_some()).await;
     assert_eq!((told("call.started"), told("call.completed")), (Some(Value::Null), Some(json!("screener"))));
 
     ears.set("the person you are calling is busy please stay on the line");

@@ -1,4 +1,4 @@
-//! Key terms: which of a call's names, products and choices a recogniser is told, within the provider's limits.
+//! Key terms: the names, products and choices of a call that are sent to a recogniser, within the provider's limits.
 
 use crate::http::encoded;
 

@@ -18,7 +18,7 @@ pub(super) type Begin = Box<dyn Fn(&ListenOrder) -> Begun + Send + Sync>;
 
 /// A conversation with a recogniser that begins.
 pub(super) struct Begun {
-    /// The address.
+    /// Path and query of the request that opens the socket.
     pub(super) path: String,
     pub(super) dialect: Box<dyn Boxed>,
     /// The languages that are understood until its end.

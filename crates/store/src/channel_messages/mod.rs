@@ -66,7 +66,7 @@ row! {
         kind: String,
         /// What it says in words.
         words: Option<String>,
-        /// Its content.
+        /// The message as the channel has it, JSON by `kind`; `None` once it was erased.
         content: Option<Json>,
         /// The name of its template.
         template_name: Option<String>,

@@ -37,7 +37,7 @@ pub enum CampaignCounter {
 pub enum Fold {
     /// The values must be equal; changes with different ones are not merged.
     Same,
-    /// The sum.
+    /// The values are added.
     Sum,
     /// The minimum, if there is a value.
     Least,

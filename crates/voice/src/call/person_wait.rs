@@ -138,7 +138,7 @@ impl PersonWait {
         }
     }
 
-    /// The deadlines.
+    /// When the introduction is due, and when the wait ends, in milliseconds of the line.
     pub fn due(&self) -> [Option<u64>; 3] {
         [self.tell_at(), Some(self.over_at()), None]
     }
