@@ -53,27 +53,27 @@ pub fn keys(word: &Word) -> Vec<Key> {
                 return found;
             }
             let sounds = latin(&letters, false);
-            add(&mut found, &sounds, true, true);
+            add(&mut found, &sounds, Adds::All);
             for reading in silent_e(&letters, &sounds).into_iter().chain(open_o(&letters, &sounds)) {
-                add_vowels(&mut found, &reading, true, true);
+                add(&mut found, &reading, Adds::WithVowels);
             }
             if letters.windows(2).any(|pair| pair[0] == 'g' && is_front(Some(&pair[1]))) {
-                add(&mut found, &latin(&letters, true), true, true);
+                add(&mut found, &latin(&letters, true), Adds::All);
             }
             let vowels = letters.iter().filter(|letter| is_vowel(**letter)).count();
             if letters.len() <= 3 || (vowels == 0 && letters.len() <= 5) {
-                add(&mut found, &letter_by_letter(&letters), true, true);
+                add(&mut found, &letter_by_letter(&letters), Adds::All);
             }
         }
         Script::Indian(block) => {
             let letters: Vec<char> = word.text.chars().collect();
-            let common = block != TAMIL;
-            add(&mut found, &indian(block, &letters, false), common, true);
+            let adds = if block == TAMIL { Adds::OfTamil } else { Adds::All };
+            add(&mut found, &indian(block, &letters, false), adds);
             if let Some(without) = without_last_nasal(block, &letters) {
-                add(&mut found, &indian(block, without, false), common, true);
+                add(&mut found, &indian(block, without, false), adds);
             }
             if has_v(block, &letters) {
-                add(&mut found, &indian(block, &letters, true), common, true);
+                add(&mut found, &indian(block, &letters, true), adds);
             }
         }
         Script::Other => {}
@@ -127,16 +127,18 @@ fn without_last_nasal(block: u32, letters: &[char]) -> Option<&[char]> {
 const BHA: u32 = 0x2D;
 const O: u32 = 0x13;
 
-fn add(keys: &mut Vec<Key>, sounds: &[Sound], common: bool, tamil: bool) {
-    add_keys(keys, sounds, common, tamil, false);
+/// Which keys a reading adds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Adds {
+    All,
+    /// Those that contain vowels.
+    WithVowels,
+    /// Those for Tamil only.
+    OfTamil,
 }
 
-/// Adds the keys that contain vowels.
-fn add_vowels(keys: &mut Vec<Key>, sounds: &[Sound], common: bool, tamil: bool) {
-    add_keys(keys, sounds, common, tamil, true);
-}
-
-fn add_keys(keys: &mut Vec<Key>, sounds: &[Sound], common: bool, tamil: bool, vowels_only: bool) {
+fn add(keys: &mut Vec<Key>, sounds: &[Sound], adds: Adds) {
+    let (common, vowels_only) = (adds != Adds::OfTamil, adds == Adds::WithVowels);
     let begins_with_vowel = matches!(sounds.first(), Some(Vowel(_)));
     let mut consonants = String::new();
     let mut vowels = String::new();
@@ -175,11 +177,11 @@ fn add_keys(keys: &mut Vec<Key>, sounds: &[Sound], common: bool, tamil: bool, vo
         }
         keys.push(Key { kind: Kind::Vowels, text: format!("V{vowels}") });
     }
-    if tamil && length == 2 {
+    if length == 2 {
         let merged: String = vowels.chars().map(of_tamil).collect();
         keys.push(Key { kind: Kind::TamilVowels, text: format!("U{merged}") });
     }
-    if tamil && !vowels_only {
+    if !vowels_only {
         let mut merged = format!("T{initial}");
         for letter in consonants.chars().map(of_tamil) {
             if !merged.ends_with(letter) || letter == 'n' {

@@ -43,7 +43,7 @@ struct Table {
     latin: HashSet<String>,
     /// Words that are also words of other languages.
     weak: HashSet<String>,
-    /// Words that are not English and are common to several of the languages.
+    /// Words of the language that are also common in English sentences.
     marks: HashSet<String>,
     /// English words that are said in every language.
     loans: HashSet<String>,
@@ -156,7 +156,7 @@ struct Tally {
     latin: usize,
     /// Different words that other languages have, too.
     weak: usize,
-    /// Words that are not English and are common to several of the languages.
+    /// Words of the language that are also common in English sentences.
     marks: usize,
     /// Words in its script.
     in_script: usize,

@@ -66,7 +66,7 @@ row! {
         kind: String,
         /// What it says in words.
         words: Option<String>,
-        /// The message as the channel has it, JSON by `kind`; `None` once it was erased.
+        /// The message as the channel has it, JSON by `kind`; `None` where that is not kept.
         content: Option<Json>,
         /// The name of its template.
         template_name: Option<String>,
