@@ -26,6 +26,17 @@ impl Client {
 
     /// Sends a request; returns status and JSON of the response.
     pub async fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<(u16, Value), String> {
+        self.send_within(method, path, body, Duration::from_secs(120)).await
+    }
+
+    /// Sends a request that is given up after `deadline`.
+    pub async fn send_within(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        deadline: Duration,
+    ) -> Result<(u16, Value), String> {
         let url = format!("{}{path}", self.base);
         let target = self.http.check_url(&url).map_err(|why| format!("{url}: {why}"))?;
         let mut headers = HeaderMap::new();
@@ -35,7 +46,7 @@ impl Client {
         headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let method = Method::from_bytes(method.as_bytes()).map_err(|why| why.to_string())?;
         let body = body.map_or_else(Bytes::new, |body| Bytes::from(body.to_string()));
-        let limits = Limits { deadline: Duration::from_secs(120), max_response_bytes: 64 * 1024 * 1024 };
+        let limits = Limits { deadline, max_response_bytes: 64 * 1024 * 1024 };
         let answer = self.http.send(Request { method, target, headers, body }, limits).await;
         let answer = answer.map_err(|why| format!("{}: {why}; is the service running there?", self.base))?;
         let json = serde_json::from_slice(&answer.body).unwrap_or(Value::Null);

@@ -21,6 +21,9 @@ use crate::runtime::ids::Ids;
 
 /// Seconds of one long poll.
 const WAIT: u32 = 25;
+/// How long after its wait a poll is given up: a machine that slept, or a network that changed, leaves a connection on
+/// which no answer comes.
+const GIVE_UP: Duration = Duration::from_secs(5);
 /// Timeout of the local receiver, the same as of a real endpoint.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
@@ -227,7 +230,9 @@ pub async fn run(matches: &ArgMatches) -> Result<(), String> {
     loop {
         // The first poll only gets the current position.
         let wait = if told { WAIT } else { 0 };
-        let answer = match client.send("GET", &format!("/v1/events?after={cursor}&wait={wait}"), None).await {
+        let path = format!("/v1/events?after={cursor}&wait={wait}");
+        let within = Duration::from_secs(wait.into()) + GIVE_UP;
+        let answer = match client.send_within("GET", &path, None, within).await {
             // A service that restarts, is busy or limits the rate is polled again.
             Err(why) => Err(why),
             Ok((status @ (429 | 500..), _)) => Err(format!("the service answered {status}")),

@@ -1,9 +1,11 @@
 //! `dastak listen` and `dastak trigger`, as processes.
 
 use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, ChildStdout, Command};
 
 use crate::receiver::{Behaviour, Receiver};
@@ -12,8 +14,15 @@ use crate::webhooks::text;
 use crate::world::World;
 
 struct Listener {
-    _process: Child,
+    process: Child,
     lines: Lines<BufReader<ChildStdout>>,
+}
+
+/// A port that stays free while nobody listens on it: the system gives ports of this range to nobody by itself.
+fn port_of_our_own() -> u16 {
+    let first = 10_000 + std::process::id() as u16 % 10_000;
+    let mut ports = (first..20_000).chain(10_000..first);
+    ports.find(|port| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("a free port")
 }
 
 impl Listener {
@@ -22,17 +31,22 @@ impl Listener {
         command.args(["listen", "--url", url, "--key", key, "--json"]).args(more);
         let mut process = command
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
             .expect("the binary");
         let lines = BufReader::new(process.stdout.take().expect("output")).lines();
-        Self { _process: process, lines }
+        Self { process, lines }
     }
 
     async fn line(&mut self) -> Value {
-        let line = tokio::time::timeout(std::time::Duration::from_secs(30), self.lines.next_line()).await;
-        serde_json::from_str(&line.expect("a line in time").expect("output").expect("a line")).expect("JSON")
+        let Ok(line) = tokio::time::timeout(Duration::from_secs(90), self.lines.next_line()).await else {
+            let _ = self.process.start_kill();
+            let mut said = String::new();
+            let errors = self.process.stderr.as_mut().expect("errors").read_to_string(&mut said).await;
+            panic!("no line in time; its errors ({errors:?}): {said}");
+        };
+        serde_json::from_str(&line.expect("output").expect("a line")).expect("JSON")
     }
 }
 
@@ -58,8 +72,8 @@ async fn events_come_to_a_laptop_signed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_listener_survives_a_restart_and_misses_nothing() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let world = World::bare_with(|config| config.listen = port.to_string()).await;
+    let address = format!("127.0.0.1:{}", port_of_our_own());
+    let world = World::bare_with(|config| config.listen = address).await;
     let mut listener =
         Listener::start(&world.url, world.live(), &["--events", "call.started,call.failed"]).await;
     listener.line().await;
@@ -102,4 +116,26 @@ async fn a_trigger_reaches_listeners_and_endpoints() {
         !wrong.status.success() && String::from_utf8_lossy(&wrong.stderr).contains("campaign.finished"),
         "{wrong:?}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_on_which_no_answer_comes_is_given_up() {
+    let world = World::bare().await;
+    let middle = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", middle.local_addr().expect("its address"));
+    let service = world.url.trim_start_matches("http://").to_owned();
+    let carries = tokio::spawn(async move {
+        // The network takes the first connection away without a word.
+        let _lost = middle.accept().await.expect("a connection");
+        loop {
+            let (mut client, _) = middle.accept().await.expect("a connection");
+            let mut server = TcpStream::connect(&service).await.expect("the service");
+            tokio::spawn(async move { tokio::io::copy_bidirectional(&mut client, &mut server).await });
+        }
+    });
+    let mut listener = Listener::start(&url, world.live(), &[]).await;
+    assert_eq!(listener.line().await["listening"], true);
+    let event = world.trigger("call.started").await;
+    assert_eq!(listener.line().await["event"]["id"], *event);
+    carries.abort();
 }
