@@ -22,8 +22,8 @@ use crate::runtime::ids::Ids;
 /// Seconds of one long poll.
 const WAIT: u32 = 25;
 /// How long after its wait a poll is given up: a machine that slept, or a network that changed, leaves a connection on
-/// which no answer comes.
-const GIVE_UP: Duration = Duration::from_secs(5);
+/// which no answer comes. A busy service takes up to 20 s for a read permit, and a page of 4 MB its time on a slow line.
+const GIVE_UP: Duration = Duration::from_secs(30);
 /// Timeout of the local receiver, the same as of a real endpoint.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
