@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use api::contacts::Erased;
 use app::erasure::ErasedPerson;
-use app::{Context, Failure};
+use app::{Context, Failure, topics};
 use domain::campaign::{CountedState, HeldReason, RowState, Tally};
 use domain::ids::{Campaign, Id};
 
@@ -58,6 +58,9 @@ pub fn erase(
         progress::count(tx, campaign, &Delta { list, rows: change.rows, ..Delta::default() })?;
         blocks::count(tx, campaign, list, &change.moves)?;
         lists::lose_valid(tx, campaign, list, change.valid)?;
+        // It may have been the last one who could be reached.
+        progress::look_earlier(tx, campaign, context.now)?;
+        tx.wake(topics::DIALLER);
         for (reason, count) in change.held.into_values() {
             progress::count_held(tx, campaign, list, reason, -count)?;
         }

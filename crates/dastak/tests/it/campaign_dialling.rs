@@ -458,6 +458,20 @@ async fn who_is_erased_is_never_called_again() {
 }
 
 #[tokio::test]
+async fn a_campaign_is_over_when_the_last_one_who_waits_is_erased() {
+    let world = World::monday().await;
+    let id = world.campaign(&json!({"retryCount": 2, "cooldownMinutes": 600}), &["9812340000"]).await;
+    world.advance(20).await;
+    assert_eq!(world.status(&id).await, "active", "there is another try");
+    let contact = world.row(&id).await["contactId"].as_str().unwrap().to_owned();
+    world.erase(&contact).await.expect(200);
+    world.advance(0).await;
+    assert_eq!(world.status(&id).await, "completed");
+    let finished = world.outbox_of("campaign.finished").await;
+    assert_eq!((finished.len(), &finished[0]["data"]["reason"]), (1, &json!("list_complete")));
+}
+
+#[tokio::test]
 async fn a_deleted_campaign_hears_of_its_calls_without_harm() {
     let world = World::monday().await;
     let id = world.campaign(&json!({"retryCount": 2}), &["9812340000", "9812340001"]).await;

@@ -218,6 +218,14 @@ pub fn look_at(tx: &mut TenantTx, campaign: Id<Campaign>, at: Timestamp) -> Resu
     )
 }
 
+/// The same for a campaign that is looked at later; one that rests goes on resting.
+pub fn look_earlier(tx: &mut TenantTx, campaign: Id<Campaign>, at: Timestamp) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_progress set next_look = ?3 where workspace = ?1 and campaign = ?2 and next_look > ?3",
+        params![campaign, at],
+    )
+}
+
 /// Makes all campaigns of a workspace due at a timestamp that are due later.
 pub fn look_at_all(tx: &mut TenantTx, at: Timestamp) -> Result<(), DbError> {
     tx.later(

@@ -24,13 +24,14 @@ struct CampaignSeen {
     counted: [i64; 4],
     exhausted: bool,
     run: Option<String>,
+    next_look: Option<Timestamp>,
 }
 
 impl Court<'_> {
     fn campaigns(&self) -> Vec<CampaignSeen> {
         let sql = "select c.id, c.workspace, c.status, c.retry_count, c.start_at, c.end_at, c.daily_from, c.daily_to, \
              p.dialled, p.answered, p.talk_ms, p.spent_minor, \
-             p.total > 0 and p.queued + p.held + p.in_progress + p.retryable = 0 and c.streams = 0, p.run, c.channel = 'chatapp' \
+             p.total > 0 and p.queued + p.held + p.in_progress + p.retryable = 0 and c.streams = 0, p.run, c.channel = 'chatapp', p.next_look \
              from campaigns c join campaign_progress p on p.campaign = c.id order by c.id";
         self.rows(sql, |row| {
             let moment = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
@@ -54,6 +55,7 @@ impl Court<'_> {
                 exhausted: row.get(12)?,
                 run: row.get(13)?,
                 sends: row.get(14)?,
+                next_look: row.get::<_, Option<i64>>(15)?.map(Timestamp),
             })
         })
     }
@@ -156,7 +158,8 @@ impl Court<'_> {
             broken.push(format!("{} is {} and was finished {told} times", campaign.id, campaign.status));
         }
         if campaign.status == "active" && campaign.exhausted {
-            broken.push(format!("{} is exhausted and goes on", campaign.id));
+            let (kind, next) = (if campaign.sends { "messages" } else { "calls" }, campaign.next_look);
+            broken.push(format!("{} ({kind}, next look {next:?}) is exhausted and goes on", campaign.id));
         }
     }
 }
