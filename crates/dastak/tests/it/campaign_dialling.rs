@@ -1,7 +1,9 @@
 //! Dialling the lists of campaigns (docs/contract/campaigns.md#rows): what becomes of each row, when a campaign
 //! dials, and its runs.
 
+use domain::campaign::CountedState;
 use serde_json::{Value, json};
+use store::campaigns::list as lists;
 
 use crate::shows::Shows;
 use crate::streams::send;
@@ -454,6 +456,30 @@ async fn who_is_erased_is_never_called_again() {
     assert_eq!(row["state"], "unreached");
     assert_eq!(world.campaign_calls(&id).await.len(), 1);
     world.summary(&id).await;
+    assert_eq!(world.status(&id).await, "completed");
+}
+
+/// A real line goes on for a moment after the erasure.
+#[tokio::test]
+async fn a_campaign_does_not_rest_while_the_call_of_an_erased_person_goes_on() {
+    let world = World::monday().await;
+    let id = world.campaign(&json!({}), &["9812340000"]).await;
+    world.advance(5).await;
+    let row = world.row(&id).await["id"].as_str().unwrap().parse().unwrap();
+    let campaign = id.parse().unwrap();
+    let erase = move |tx: &mut store::TenantTx<'_, '_>| {
+        let row = lists::get(tx, campaign, row)?.expect("a row");
+        lists::erase(tx, &row, CountedState { retryable: false, ..row.standing })
+    };
+    world.app().store.of(world.tenant()).tx(erase).await.expect("a commit");
+    let settings = json!({"settings": {"cooldownMinutes": 60}});
+    world.put(&format!("/v1/campaigns/{id}"), &settings).await.expect(200);
+    world.advance(0).await;
+    assert_eq!(
+        (world.status(&id).await.as_str(), world.row(&id).await["state"].as_str()),
+        ("active", Some("in_progress"))
+    );
+    world.advance(60).await;
     assert_eq!(world.status(&id).await, "completed");
 }
 

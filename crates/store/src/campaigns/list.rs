@@ -405,12 +405,13 @@ pub fn of_person(tx: &mut TenantTx, hashes: &[String]) -> Result<Vec<EntryRow>, 
     Ok(found)
 }
 
-/// Takes everything personal out of a row. It is never dialled any more.
+/// Takes everything personal out of a row. It is never dialled any more. While its call goes on it keeps the moment at which
+/// the call is looked at, so that its campaign is looked at, too.
 pub fn erase(tx: &mut TenantTx, row: &EntryRow, standing: CountedState) -> Result<(), DbError> {
     tx.later(
         "update campaign_rows set phone = null, phone_hash = null, name = null, search = null, variables = '{}', contact = null, \
-         valid = 0, invalid_reason = 'erased', state = ?3, retryable = ?4, blocked = ?5, held_reason = null, look_at = null, \
-         version = version + 1 where workspace = ?1 and id = ?2",
+         valid = 0, invalid_reason = 'erased', state = ?3, retryable = ?4, blocked = ?5, held_reason = null, \
+         look_at = case when cast(?3 as text) = 'in_progress' then look_at end, version = version + 1 where workspace = ?1 and id = ?2",
         params![row.id, standing.state, standing.retryable, standing.blocked],
     )
 }
