@@ -18,8 +18,8 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, HOUR, Timestamp};
 use store::db::Wake;
 use store::{
-    DbError, Settings, Store, Tx, analytics, calls, contacts, deliveries, erasure, events, nudges, params,
-    partitions,
+    DbError, Settings, Store, Tx, analytics, call_lists, calls, contacts, deliveries, erasure, events,
+    nudges, params, partitions,
 };
 
 /// Days over which the calls are spread; the last of them ends now.
@@ -258,10 +258,12 @@ fn cases(size: i64, now: i64) -> Vec<Case> {
     let middle = (size / 2) / 10 * 10 + 1;
     let person: Id<Contact> = id_of(1, middle % people);
     let number = format!("+9198{:08}", middle % people);
-    let page = move |filter: calls::Filter| {
-        move |tx: &mut Tx<'_>| calls::list(&mut tx.of(w), Mode::Live, &filter, 50).map(|rows| rows.len())
+    let page = move |filter: call_lists::Filter| {
+        move |tx: &mut Tx<'_>| {
+            call_lists::list(&mut tx.of(w), Mode::Live, &filter, 50).map(|(rows, _)| rows.len())
+        }
     };
-    let none = calls::Filter::default;
+    let none = call_lists::Filter::default;
     let nudge_page = move |filter: nudges::Filter| {
         move |tx: &mut Tx<'_>| nudges::list(&mut tx.of(w), Mode::Live, &filter, 50).map(|rows| rows.len())
     };
@@ -299,15 +301,21 @@ fn cases(size: i64, now: i64) -> Vec<Case> {
     let at = Timestamp(now);
     vec![
         ("calls, first page", Box::new(page(none()))),
-        ("calls, a page in the middle", Box::new(page(calls::Filter { before: Some(before), ..none() }))),
-        ("calls of an agent", Box::new(page(calls::Filter { agent: Some(agent), ..none() }))),
-        ("calls of a campaign", Box::new(page(calls::Filter { campaign: Some(campaign), ..none() }))),
-        ("calls of a contact", Box::new(page(calls::Filter { contact: Some(person), ..none() }))),
+        (
+            "calls, a page in the middle",
+            Box::new(page(call_lists::Filter { before: Some(before), ..none() })),
+        ),
+        ("calls of an agent", Box::new(page(call_lists::Filter { agent: Some(agent), ..none() }))),
+        ("calls of a campaign", Box::new(page(call_lists::Filter { campaign: Some(campaign), ..none() }))),
+        ("calls of a contact", Box::new(page(call_lists::Filter { contact: Some(person), ..none() }))),
         (
             "calls that are completed",
-            Box::new(page(calls::Filter { status: Some(Status::Completed), ..none() })),
+            Box::new(page(call_lists::Filter { status: Some(Status::Completed), ..none() })),
         ),
-        ("calls in progress", Box::new(page(calls::Filter { status: Some(Status::InProgress), ..none() }))),
+        (
+            "calls in progress",
+            Box::new(page(call_lists::Filter { status: Some(Status::InProgress), ..none() })),
+        ),
         (
             "one call",
             Box::new(move |tx| {

@@ -11,6 +11,7 @@ mod campaigns;
 mod channel;
 mod chats;
 mod compare;
+mod console;
 mod dialling;
 mod extract;
 mod growth;
@@ -63,13 +64,14 @@ fn main() -> ExitCode {
         }
         Some("nodes") => runtime.block_on(nodes::run(&arguments[1..])),
         Some("compare") => runtime.block_on(compare::run(&arguments[1..])),
+        Some("console") => runtime.block_on(console::run(&arguments[1..])),
         Some("lines") => lines::run(&arguments[1..]),
         Some("soak") => runtime.block_on(soak::run(&arguments[1..])),
         Some("streams") => runtime.block_on(streams::run()),
         Some("knowledge") => runtime.block_on(knowledge::run(&arguments[1..])),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
         Some(other) => Err(format!(
-            "{other}: no such run; there are: skeleton, calls, dialling, campaigns, channel, chats, webhooks, nodes, nudges, lines, streams, knowledge, extract, growth, phone, soak, compare"
+            "{other}: no such run; there are: skeleton, calls, dialling, campaigns, channel, chats, webhooks, nodes, nudges, lines, streams, knowledge, extract, growth, phone, soak, compare, console"
         )),
     };
     match outcome {

@@ -1,12 +1,15 @@
 //! `GET /v1/me`: what the key is and which workspace it opens (docs/contract/keys.md#account).
 
-use domain::ids::{ApiKey, Id, Workspace};
+use domain::ids::{self, ApiKey, Id};
+use domain::tenant::Role;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::operation::{Method::GET, Operation, operation};
-use crate::schema::data;
+use crate::operation::Method::{GET, PATCH};
+use crate::operation::{Access, Operation, operation};
+use crate::operator::{MOST_MONEY, Workspace};
+use crate::schema::{data, given, request};
 
 /// The API key that made the request.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -32,7 +35,7 @@ pub struct Key {
 #[schemars(rename = "AccountWorkspace")]
 pub struct WorkspaceSummary {
     /// Id of the workspace, `ws_…`.
-    pub id: Id<Workspace>,
+    pub id: Id<ids::Workspace>,
     /// The name of the workspace.
     pub name: String,
     /// Whether the workspace is verified (KYB). Without it, placing a live call is 403 `kyb_required`.
@@ -48,8 +51,45 @@ pub struct Account {
     pub workspace: WorkspaceSummary,
 }
 
+/// A change of the workspace by one of its admins; absent fields are not changed.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnWorkspaceChange {
+    /// The name of the workspace, for people.
+    #[schemars(length(min = 1, max = 120))]
+    pub name: Option<String>,
+    /// Threshold of the event `wallet.low`, in minor units; null for the price of 30 minutes.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, range(min = 0, max = MOST_MONEY), extend("x-nullable" = true))]
+    pub low_balance_minor: Option<Option<i64>>,
+}
+
 /// The rows of this noun.
-pub const OPERATIONS: &[Operation] =
-    &[operation(GET, "/v1/me", "getAccount", "Account", "The key of the request and its workspace")
+pub const OPERATIONS: &[Operation] = &[
+    operation(GET, "/v1/me", "getAccount", "Account", "The key of the request and its workspace")
         .about("Works for live and test keys.")
-        .answers(&[(200, Some(data::<Account>))])];
+        .keys_only()
+        .answers(&[(200, Some(data::<Account>))]),
+    operation(
+        GET,
+        "/v1/workspace",
+        "getOwnWorkspace",
+        "Account",
+        "The member's workspace with its settings, features, limits and prices",
+    )
+    .access(Access::Member)
+    .role(Role::Viewer)
+    .answers(&[(200, Some(data::<Workspace>))]),
+    operation(
+        PATCH,
+        "/v1/workspace",
+        "updateOwnWorkspace",
+        "Account",
+        "Change settings of the member's workspace",
+    )
+    .about("Only fields in the body change, at once on every node.")
+    .access(Access::Member)
+    .role(Role::Admin)
+    .body(request::<OwnWorkspaceChange>)
+    .answers(&[(200, Some(data::<Workspace>))]),
+];

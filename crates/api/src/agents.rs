@@ -8,6 +8,8 @@ use domain::call::Direction;
 use domain::compliance::{Communication, Vertical, WorkflowTemplate};
 use domain::conversation::Issue;
 use domain::ids::{self, Id};
+use domain::tenant::Role;
+use domain::time::Timestamp;
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,6 +19,7 @@ use crate::error_codes::{
     AGENT_IN_USE, AGENT_LOCKED, AGENT_USES_FLOW, COMPLIANCE_PACK_INVALID, FLOW_CONFLICT, FLOW_NOT_READY,
     KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID,
 };
+use crate::flow_versions::{FlowEditor, FlowPublication};
 use crate::operation::Method::{DELETE, GET, POST, PUT};
 use crate::operation::{Operation, operation};
 use crate::schema::{Field, Schema, data, given, list, request};
@@ -309,8 +312,19 @@ pub struct Flow {
     /// The published graph, which conversations run.
     #[schemars(with = "Map<String, Value>")]
     pub published: Value,
+    /// Number of the published flow among the versions.
+    pub published_version: i64,
     /// Problems of the draft. An issue of level `error` blocks publishing, a `warning` does not.
     pub issues: Vec<Issue>,
+    /// Who saved the draft last: a key (`key_…`), a member (`usr_…`) or `operator`; null for one that was made of the
+    /// agent's settings, and for one from before this was kept.
+    pub updated_by: Option<String>,
+    /// The name that the member had then; null if no member saved it.
+    pub updated_by_name: Option<String>,
+    /// When the draft was saved; null like `updatedBy`.
+    pub updated_at: Option<Timestamp>,
+    /// Members who have the flow open now; at most 20.
+    pub editing: Vec<FlowEditor>,
 }
 
 /// The result of saving a draft.
@@ -434,6 +448,7 @@ pub const OPERATIONS: &[Operation] = &[
             AGENT_LOCKED,
         ]),
     row(DELETE, "/v1/agents/{id}", "deleteAgent", "Delete an agent")
+        .role(Role::Owner)
         .about(
             "409 `agent_in_use` while it answers a number or an unfinished campaign uses it. Past calls \
              keep its id. Waiting nudges of the agent fail when they are due.",
@@ -443,6 +458,7 @@ pub const OPERATIONS: &[Operation] = &[
         .answers(&[(200, Some(data::<Deleted>))])
         .errors(&[AGENT_IN_USE, AGENT_LOCKED]),
     row(POST, "/v1/agents/{id}/status", "setAgentStatus", "Publish or unpublish an agent")
+        .role(Role::Admin)
         .about(
             "Publishing checks the vertical, the compliance pack and the published flow (422). The \
              status that the agent already has is accepted.",
@@ -477,12 +493,14 @@ pub const OPERATIONS: &[Operation] = &[
         .answers(&[(200, Some(data::<SavedFlow>))])
         .errors(&[FLOW_CONFLICT, AGENT_LOCKED]),
     row(POST, "/v1/agents/{id}/flow/publish", "publishFlow", "Publish the draft of an agent's flow")
+        .role(Role::Admin)
         .about(
             "Calls that begin later run it; live calls are not affected. A draft with an issue of level \
-             `error` is 422 `flow_not_ready` with `meta.issues`.",
+             `error` is 422 `flow_not_ready` with `meta.issues`. A draft that is published already gets no new version.",
         )
         .scope(AGENTS_WRITE)
         .live_only()
+        .optional_body(request::<FlowPublication>)
         .answers(&[(200, Some(data::<Flow>))])
         .errors(&[FLOW_NOT_READY, AGENT_LOCKED]),
     row(GET, "/v1/voices", "listVoices", "All voices and languages of agents")

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::error_codes::PLAN_FEATURE_LOCKED;
 use crate::operation::{Method::GET, Operation, operation};
-use crate::schema::{Field, data, may, text_of, time};
+use crate::schema::{Field, choice, data, may, text_of, time};
 use crate::scopes::CALLS_READ;
 
 /// Totals over all calls of the range.
@@ -100,6 +100,144 @@ pub struct SentimentCount {
     pub count: u64,
 }
 
+/// The calls of one hour of the day in India (UTC+05:30), over all days of the range.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CallHour")]
+pub struct HourFigures {
+    /// The hour in India, from 0 to 23.
+    pub hour: i64,
+    /// Outbound calls that were dialled and inbound calls that were answered.
+    pub calls: u64,
+    /// Calls that a person or a machine picked up.
+    pub answered: u64,
+    /// What these calls cost, in minor units.
+    pub charged_minor: i64,
+}
+
+/// The calls of one hour of one weekday in India (UTC+05:30), over all weeks of the range.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CallWeekdayHour")]
+pub struct WeekdayHourFigures {
+    /// The weekday, from 1 for Monday to 7 for Sunday.
+    pub weekday: i64,
+    /// The calls of the hour on this weekday.
+    #[serde(flatten)]
+    pub figures: HourFigures,
+}
+
+/// What is usual in one hour of a weekday.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UsualHour {
+    /// The hour in India, from 0 to 23.
+    pub hour: i64,
+    /// Median number of calls.
+    pub calls: f64,
+    /// Median number of answered calls.
+    pub answered: f64,
+}
+
+/// What is usual on the weekday of a day: medians over the same weekday of the four weeks before.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UsualWeekday {
+    /// The day in India that it is to be compared with: that of `to`, or today.
+    #[schemars(extend("format" = "date"))]
+    pub day: String,
+    /// Days that had calls, from 0 to 4; others are left out of the medians.
+    pub weeks: u64,
+    /// Hours of the day from 0 to 23; empty without such days.
+    pub hours: Vec<UsualHour>,
+}
+
+/// Percentiles of how fast agents react: from the end of what the customer said to the first sound of the answer.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReactionFigures {
+    /// Answers that were measured.
+    pub answers: u64,
+    /// Median in milliseconds, within two in a hundred; null without answers.
+    pub p50_ms: Option<i64>,
+    /// 95th percentile in milliseconds, within two in a hundred; null without answers.
+    pub p95_ms: Option<i64>,
+}
+
+/// How fast one agent reacts.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentReaction {
+    /// Id of the agent; null for calls without an agent.
+    #[schemars(with = "Option<Id<Agent>>")]
+    pub agent_id: Option<String>,
+    /// The agent's name, kept after its deletion; null for calls without an agent.
+    pub name: Option<String>,
+    /// Percentiles over its answers.
+    #[serde(flatten)]
+    pub figures: ReactionFigures,
+}
+
+/// The part that a provider has in a reaction.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReactionStage {
+    /// It recognises speech.
+    Recognition,
+    /// It is the language model.
+    Model,
+    /// It synthesises speech.
+    Synthesis,
+}
+
+/// How fast agents react with one provider.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderReaction {
+    /// What the provider is used for.
+    pub stage: ReactionStage,
+    /// Name of the provider in the settings; a list of several is one name.
+    pub provider: String,
+    /// Percentiles over the answers in whose calls it took part.
+    #[serde(flatten)]
+    pub figures: ReactionFigures,
+}
+
+/// How fast agents react, in all, by agent and by provider.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Reactions {
+    /// Percentiles over all answers.
+    #[serde(flatten)]
+    pub all: ReactionFigures,
+    /// One row for each agent, most answers first.
+    pub by_agent: Vec<AgentReaction>,
+    /// One row for each provider and its part.
+    pub by_provider: Vec<ProviderReaction>,
+}
+
+/// What the calls with one outcome cost.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OutcomeCost {
+    /// The outcome; null for calls without one.
+    pub outcome: Option<String>,
+    /// Number of calls with it.
+    pub calls: u64,
+    /// What they cost, in minor units.
+    pub charged_minor: i64,
+}
+
+/// What the calls of the range cost.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CallCosts {
+    /// What all calls cost, in minor units.
+    pub charged_minor: i64,
+    /// One row for each outcome, most calls first.
+    pub by_outcome: Vec<OutcomeCost>,
+}
+
 /// Metrics over the live calls of the range. Test calls and refused placements are not counted.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -118,6 +256,19 @@ pub struct CallAnalytics {
     pub by_language: Vec<LanguageCount>,
     /// Number of calls by sentiment, most first; calls that were not analysed are left out.
     pub sentiment: Vec<SentimentCount>,
+    /// How fast agents react.
+    pub reaction: Reactions,
+    /// What the calls cost.
+    pub costs: CallCosts,
+    /// Hours of the day from 0 to 23; only with `groupBy=hour`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hours: Option<Vec<HourFigures>>,
+    /// Hours of weekdays that had calls, Monday first; only with `groupBy=hour`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weekday_hours: Option<Vec<WeekdayHourFigures>>,
+    /// What is usual on the weekday of the last day; only with `groupBy=hour`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usual_weekday: Option<UsualWeekday>,
 }
 
 fn query() -> Vec<Field> {
@@ -126,6 +277,12 @@ fn query() -> Vec<Field> {
         may("to", time().doc("Only calls that started before this time.")),
         may("agentId", text_of(1, 200).doc("Only calls of this agent.")),
         may("campaignId", text_of(1, 200).doc("Only calls of this campaign.")),
+        may(
+            "groupBy",
+            choice(&["hour"]).doc(
+                "`hour` adds the calls by hour of the day in India, by hour and weekday, and what is usual.",
+            ),
+        ),
     ]
 }
 

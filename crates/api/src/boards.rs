@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
+use domain::actor::Actor;
+use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnColor, ColumnType, MovedBy};
 use domain::channel::campaign::{MAX_MAPPED, MAX_MAPPING_BYTES};
 use domain::ids::{self, Id};
+use domain::tenant::Role;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,9 +14,9 @@ use serde_json::Value;
 
 use crate::campaigns::MappedParam;
 use crate::error_codes::{COLUMN_NOT_ON_BOARD, CONFLICT, PLAN_FEATURE_LOCKED};
-use crate::operation::Method::{GET, PATCH, PUT};
+use crate::operation::Method::{GET, PATCH, POST, PUT};
 use crate::operation::{Access, Operation, operation};
-use crate::schema::{Field, cursor, data, limit, may, page, request, text_of};
+use crate::schema::{Field, cursor, data, given, limit, may, page, request, text_of};
 use crate::scopes::{AGENTS_READ, AGENTS_WRITE, CAMPAIGNS_READ, CAMPAIGNS_WRITE};
 
 /// An outcome board with its columns.
@@ -39,6 +41,8 @@ pub struct BoardColumn {
     pub key: String,
     /// What the column means, whatever its name.
     pub r#type: ColumnType,
+    /// The colour of the column; null for none.
+    pub color: Option<ColumnColor>,
     /// Number of cards in the column.
     pub count: i64,
 }
@@ -75,6 +79,11 @@ pub struct Card {
     pub attention_reason: Option<Attention>,
     /// When the card was moved into its column.
     pub entered_column_at: Timestamp,
+    /// Id of the move by which the card came into its column; null if it was made there.
+    pub last_move_id: Option<Id<ids::BoardMove>>,
+    /// Until when the move can be undone; only in the answer to a member who moved the card.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_until: Option<Timestamp>,
 }
 
 /// The column that a card is moved to.
@@ -84,6 +93,48 @@ pub struct CardMove {
     /// Id of a column of the same board; another one is 400 `column_not_on_board`.
     #[schemars(length(min = 1, max = 200))]
     pub column_id: String,
+}
+
+/// The move of a card that is undone.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoCardMove {
+    /// Id of the move, the card's `lastMoveId`; another one is 409 `conflict`.
+    #[schemars(length(min = 1, max = 200))]
+    pub move_id: String,
+}
+
+/// A move of a card from one column to another.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CardMoved {
+    /// Id of this move, which is named when it is undone.
+    pub move_id: Id<ids::BoardMove>,
+    /// The column that the card left; null if the card came from none.
+    pub from: Option<CardMovedColumn>,
+    /// The column that the card was moved into.
+    pub to: CardMovedColumn,
+    /// `sorting` after a call or a conversation, `api` by hand.
+    pub moved_by: MovedBy,
+    /// Who moved the card by hand: a key, a member or the operator, by id. Null after a sorting.
+    pub actor: Option<Actor>,
+    /// Confidence of a sorting, from 0 to 1; null if it had none, and by hand.
+    pub confidence: Option<f64>,
+    /// Id of the call that caused the move, or of the last one before it; null if there was none.
+    pub call_id: Option<Id<ids::Call>>,
+    /// When the card was moved.
+    pub moved_at: Timestamp,
+    /// When the move was undone; null if it was not.
+    pub undone_at: Option<Timestamp>,
+}
+
+/// A column as it was called when a card was moved.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CardMovedColumn {
+    /// Id of the column; it may be deleted by now.
+    pub id: Id<ids::BoardColumn>,
+    /// Name of the column at the time of the move.
+    pub name: String,
 }
 
 /// An outcome board with the rules and automations of its columns.
@@ -158,6 +209,10 @@ pub struct ColumnChange {
     /// What the column means; exactly one column of a board has the type `new`.
     #[schemars(with = "ColumnType")]
     pub r#type: String,
+    /// The colour of the column; null for none. Absent: unchanged, and none for a new column.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, with = "Option<ColumnColor>", extend("x-nullable" = true))]
+    pub color: Option<Option<ColumnColor>>,
     /// A call moves its card to this column when one of these rules holds.
     #[schemars(with = "Vec<BoardRule>", length(max = 20), extend("default" = []))]
     pub rules: Value,
@@ -296,6 +351,32 @@ const fn cards(path: &'static str, id: &'static str, summary: &'static str) -> O
         .errors(&[COLUMN_NOT_ON_BOARD, PLAN_FEATURE_LOCKED])
 }
 
+fn history_query() -> Vec<Field> {
+    vec![limit(200), cursor()]
+}
+
+const fn history(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
+    operation(GET, path, id, "Boards", summary)
+        .about("Moves are kept for 400 days. Cards that are moved because their column is deleted are not part of it.")
+        .query(history_query)
+        .answers(&[(200, Some(page::<CardMoved>))])
+        .errors(&[PLAN_FEATURE_LOCKED])
+}
+
+const fn undo(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
+    operation(POST, path, id, "Boards", summary)
+        .about(
+            "Only the member who moved the card, within 5 s: until then the automations of the column wait, and \
+             they are skipped with the move. 409 `conflict` afterwards, and when the card was moved or sorted again.",
+        )
+        .access(Access::Member)
+        .role(Role::Editor)
+        .live_only()
+        .body(request::<UndoCardMove>)
+        .answers(&[(200, Some(data::<Card>))])
+        .errors(&[CONFLICT, PLAN_FEATURE_LOCKED])
+}
+
 const fn move_card(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
     operation(PATCH, path, id, "Boards", summary)
         .live_only()
@@ -336,7 +417,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Move a card to another column of a campaign's board",
     )
     .about(
-        "The automations of the column run once. A move to the current column only clears the \
+        "The automations of the column run once; those of a move by a member start after 5 s. A move to the current column only clears the \
          review. A column of another board is 400 `column_not_on_board`.",
     )
     .scope(CAMPAIGNS_WRITE),
@@ -346,10 +427,32 @@ pub const OPERATIONS: &[Operation] = &[
         "Move a card to another column of an agent's board",
     )
     .about(
-        "The automations of the column run once. A move to the current column only clears the \
+        "The automations of the column run once; those of a move by a member start after 5 s. A move to the current column only clears the \
          review. A column of another board is 400 `column_not_on_board`.",
     )
     .scope(AGENTS_WRITE),
+    history(
+        "/v1/campaigns/{id}/board/cards/{cardId}/history",
+        "getCampaignCardHistory",
+        "Moves of a card of a campaign's board, newest first",
+    )
+    .scope(CAMPAIGNS_READ),
+    history(
+        "/v1/agents/{id}/board/cards/{cardId}/history",
+        "getAgentCardHistory",
+        "Moves of a card of an agent's board, newest first",
+    )
+    .scope(AGENTS_READ),
+    undo(
+        "/v1/campaigns/{id}/board/cards/{cardId}/undo",
+        "undoCampaignCardMove",
+        "Undo a move of a card of a campaign's board",
+    ),
+    undo(
+        "/v1/agents/{id}/board/cards/{cardId}/undo",
+        "undoAgentCardMove",
+        "Undo a move of a card of an agent's board",
+    ),
     operation(
         GET,
         "/operator/v1/workspaces/{ws}/boards/{id}",
@@ -357,6 +460,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "A board with the rules and automations of its columns",
     )
+.role(Role::Viewer)
     .access(Access::Operator)
     .answers(&[(200, Some(data::<BoardSettings>))]),
     operation(
@@ -366,6 +470,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "Replace the columns of a board with their rules and automations",
     )
+.role(Role::Editor)
     .about(
         "An error names the field and changes nothing. 409 `conflict` if `version` is not the \
          current one, or a deleted column has cards that `moveCards` does not name.",
@@ -381,6 +486,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "A card with the automations of its moves",
     )
+.role(Role::Viewer)
     .access(Access::Operator)
     .answers(&[(200, Some(data::<CardDetail>))]),
 ];

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::agents::LanguageCode;
 use crate::error_codes as codes;
+use crate::evaluations::Evaluation;
 use crate::operation::Method::{GET, POST};
 use crate::operation::{Idempotency, Operation, RateClass, operation};
 use crate::schema::{Field, answer, cursor, data, limit, may, page, request, text_of, time};
@@ -64,9 +65,10 @@ pub struct PlacedCall {
     pub warnings: Vec<Warning>,
 }
 
-/// A call, as a list shows it.
+/// A call as it is stored.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "StoredCall")]
 pub struct Call {
     /// Id of the call, `call_…`.
     pub id: Id<ids::Call>,
@@ -110,6 +112,172 @@ pub struct Call {
     /// The `metadata` of the request; empty once the contact is erased.
     #[schemars(with = "Map<String, Value>")]
     pub metadata: Value,
+    /// Number of the flow version that the conversation ran; null until it is over, when nobody was talked with, and for
+    /// calls from before versions were kept.
+    pub flow_version: Option<i64>,
+}
+
+/// A call, as a list shows it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Call")]
+pub struct ListedCall {
+    /// The call without names and charges.
+    #[serde(flatten)]
+    pub call: Call,
+    /// The contact's name; null when it is not known, and once the contact is erased.
+    pub contact_name: Option<String>,
+    /// The agent's name, kept after its deletion; null for a call without an agent.
+    pub agent_name: Option<String>,
+    /// What the call cost in minor units, those of a transfer included; null while it is live, 0 for calls that are not
+    /// charged.
+    pub charged_minor: Option<i64>,
+}
+
+/// Number of calls with one value of a property.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CallFacet {
+    /// The value, as the filter of the list takes it.
+    pub value: String,
+    /// The name of an agent or a campaign, kept after its deletion; null for other properties.
+    pub name: Option<String>,
+    /// Number of calls with this value.
+    pub count: u64,
+}
+
+/// Number of calls that began on one day in India (UTC+05:30).
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CallsOfDay {
+    /// The day in India, `YYYY-MM-DD`.
+    #[schemars(extend("format" = "date"))]
+    pub day: String,
+    /// Number of calls that began on this day.
+    pub count: u64,
+}
+
+/// How many calls a list has, in all and by property. Each property has at most 200 values, the most frequent first; calls
+/// without a value are in `total` only.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CallCounts {
+    /// Number of calls that the filters admit.
+    pub total: u64,
+    /// Number of calls by `state`.
+    pub state: Vec<CallFacet>,
+    /// Number of calls by `direction`.
+    pub direction: Vec<CallFacet>,
+    /// Number of calls by `outcome`.
+    pub outcome: Vec<CallFacet>,
+    /// Number of calls by `endCause`.
+    pub end_cause: Vec<CallFacet>,
+    /// Number of calls by agent; the value is its id.
+    pub agent: Vec<CallFacet>,
+    /// Number of calls by campaign; the value is its id.
+    pub campaign: Vec<CallFacet>,
+    /// Number of calls by day, in order; days without calls are left out.
+    pub days: Vec<CallsOfDay>,
+}
+
+/// What the agent's reaction consists of, each part in milliseconds. The parts add up to `total`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReactionParts {
+    /// Until the words of the customer were recognised.
+    pub recognition: i64,
+    /// From there until the customer's turn was judged to be over.
+    pub endpointing: i64,
+    /// From there until the language model's first word; 0 when none was asked.
+    pub model: i64,
+    /// From there until the first sound was synthesised.
+    pub synthesis: i64,
+    /// From there until the first sound packet was sent.
+    pub playout: i64,
+    /// From the end of what the customer said to the first sound packet.
+    pub total: i64,
+}
+
+/// A tool that was called in a turn.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnTool {
+    /// Id or name of the tool.
+    pub tool: String,
+    /// When it was called, in seconds after the answer.
+    pub at: f64,
+    /// How long it took, in milliseconds; null if the call was over first.
+    pub took_ms: Option<i64>,
+    /// Whether it answered; null if the call was over first.
+    pub ok: Option<bool>,
+}
+
+/// A turn of a call with its times and what happened in it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnOfCall {
+    /// Index of the turn in the transcript, from 0.
+    pub turn: usize,
+    /// Who spoke: `agent` or `customer`.
+    #[schemars(with = "Speaker")]
+    pub role: domain::conversation::Role,
+    /// The words of the turn; of an interrupted one only those that were heard.
+    pub text: String,
+    /// When it began, in seconds after the answer.
+    pub start: f64,
+    /// When it ended, in seconds after the answer.
+    pub end: f64,
+    /// Until when the customer heard the agent, in seconds after the answer; null when the turn was heard to its end, and
+    /// for turns of the customer.
+    pub heard_until: Option<f64>,
+    /// The agent's reaction in this turn; null where it was not measured.
+    pub reaction: Option<ReactionParts>,
+    /// Tools that were called in this turn.
+    pub tools: Vec<TurnTool>,
+    /// Fields that were captured in this turn; their values are in `extracted` of the call.
+    pub captures: Vec<String>,
+}
+
+/// The providers that took part in a call, as the settings name them.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProvidersOfCall {
+    /// The recogniser of speech; null when it is not known.
+    pub recognition: Option<String>,
+    /// The language model; null when none was asked.
+    pub model: Option<String>,
+    /// The synthesiser of speech; null when it is not known.
+    pub synthesis: Option<String>,
+}
+
+/// What was said on a call, turn by turn, with its times.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnsOfCall {
+    /// Id of the call whose turns these are, `call_…`.
+    pub call_id: Id<ids::Call>,
+    /// The providers that took part.
+    pub providers: ProvidersOfCall,
+    /// The turns, oldest first; empty until the call has ended, and once the contact is erased.
+    pub turns: Vec<TurnOfCall>,
+}
+
+/// How loud both sides of a recording are, for a picture of it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Peaks {
+    /// Length of a step in milliseconds, from 100.
+    pub step_ms: i64,
+    /// The loudest sample of the customer in each step, from 0 to 255; at most 2,000 steps.
+    pub customer: Vec<u8>,
+    /// The loudest sample of the agent in each step, from 0 to 255.
+    pub agent: Vec<u8>,
+}
+
+/// The peaks of a call's recording.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PeaksOfCall {
+    /// Id of the call whose recording was measured, `call_…`.
+    pub call_id: Id<ids::Call>,
+    /// Null while the recording is processed, and when there is none.
+    pub peaks: Option<Peaks>,
 }
 
 /// A call with the results of its conversation.
@@ -118,7 +286,7 @@ pub struct Call {
 pub struct CallDetail {
     /// The fields that a list shows.
     #[serde(flatten)]
-    pub call: Call,
+    pub call: ListedCall,
     /// Name of the carrier that the call came in on, or that its own number is dialled out on; null for the
     /// first carrier of the settings.
     pub carrier: Option<String>,
@@ -143,6 +311,8 @@ pub struct CallDetail {
     /// Response times of the agent: one entry for each of its answers.
     #[schemars(with = "Vec<CallLatency>")]
     pub latency: Value,
+    /// The last 20 evaluations of the call, newest first.
+    pub evaluations: Vec<Evaluation>,
     /// Whether the disclosure of the compliance pack was said; null where none was required, and where the call was over
     /// before the time for it was.
     #[schemars(with = "Option<CallDisclosure>")]
@@ -285,9 +455,13 @@ pub struct EndingCall {
 }
 
 fn list_query() -> Vec<Field> {
+    let mut query = vec![limit(200), cursor()];
+    query.extend(filters());
+    query
+}
+
+fn filters() -> Vec<Field> {
     vec![
-        limit(200),
-        cursor(),
         may("state", request::<Stage>().doc("Only calls in this state.")),
         may("agentId", text_of(1, 200).doc("Only calls of this agent.")),
         may("campaignId", text_of(1, 200).doc("Only calls of this campaign.")),
@@ -299,12 +473,23 @@ fn list_query() -> Vec<Field> {
             "status",
             text_of(1, 40).doc("Only calls with this raw status; an unknown one gives an empty list."),
         ),
+        may("outcome", text_of(1, 120).doc("Only calls with this `outcome`.")),
+        may("endCause", text_of(1, 120).doc("Only calls with this `endCause`.")),
+        may("number", text_of(8, 40).doc("Only calls with this whole number of a person, in any usual notation.")),
+        may(
+            "q",
+            text_of(1, 120).doc(
+                "Only calls with people whose name has words that begin so, or whose reference begins so. A whole \
+                 number is looked up as `number`. With more than 200,000 calls between `from` and `to`, narrow those first.",
+            ),
+        ),
     ]
 }
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
     operation(POST, "/v1/calls", "placeCall", "Calls", "Place a call now")
+        .traffic()
         .about(
             "Answers when the carrier has accepted the call, not when somebody answers; the result \
              follows in events. The call is dialled once: send an `Idempotency-Key` and repeat the \
@@ -321,7 +506,25 @@ pub const OPERATIONS: &[Operation] = &[
     operation(GET, "/v1/calls", "listCalls", "Calls", "Calls of the key's mode, newest first")
         .scope(CALLS_READ)
         .query(list_query)
-        .answers(&[(200, Some(page::<Call>))]),
+        .about(
+            "With `outcome`, `endCause` or `q` a page may be short or empty although `nextCursor` is set.",
+        )
+        .answers(&[(200, Some(page::<ListedCall>))]),
+    operation(GET, "/v1/calls/counts", "countCalls", "Calls", "How many calls a list has, in all and by property")
+        .about(
+            "Takes the filters of the list, and all of them apply to every count. Exact. Calls of test keys are counted \
+             up to 200,000 between `from` and `to`.",
+        )
+        .scope(CALLS_READ)
+        .query(filters)
+        .answers(&[(200, Some(data::<CallCounts>))]),
+    operation(GET, "/v1/calls/{id}/turns", "getCallTurns", "Calls", "The turns of a call with times, tools and captures")
+        .scope(CALLS_READ)
+        .answers(&[(200, Some(data::<TurnsOfCall>))]),
+    operation(GET, "/v1/calls/{id}/peaks", "getCallPeaks", "Calls", "How loud both sides of a call's recording are")
+        .about("For a picture of the recording. It has no words.")
+        .scope(CALLS_READ)
+        .answers(&[(200, Some(data::<PeaksOfCall>))]),
     operation(GET, "/v1/calls/{id}", "getCall", "Calls", "One call with transcript, analysis and recording")
         .about(
             "Results of the conversation follow its end within seconds or minutes; until then they are \

@@ -2,6 +2,7 @@
 
 mod lists;
 mod preflight;
+mod staged;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +15,10 @@ pub use preflight::{
     CampaignPreflight, ChatappCharges, ChatappPreflight, ChatappProblem, MAX_PREFLIGHT, NudgeBatchPreflight,
     Preflight, PreflightBasis, PreflightCost, PreflightSchedule, Problem, ProblemCode, Reason,
 };
+pub use staged::{
+    ApplyStagedList, OPERATIONS as STAGED_LISTS, StagedFinding, StagedFindingRow, StagedList, StagedListEdit,
+    StagedListPiece, StagedListPreflight, StagedListRow, StagedRowFinding,
+};
 
 use domain::campaign::settings::{
     MAX_CALLER_IDS, MAX_CONCURRENT, MAX_COOLDOWN, MAX_DAILY_CAP, MAX_EMAIL, MAX_EMAILS, MAX_NAME, MAX_RETRIES,
@@ -23,6 +28,7 @@ use domain::channel::campaign::{
     MAX_MAPPED, MAX_MAPPING_BYTES, MAX_RATE, MAX_VALUE, OptInPolicy, ParamSource, PauseReason,
 };
 use domain::ids::{self, Id};
+use domain::tenant::Role;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -579,6 +585,7 @@ pub const OPERATIONS: &[Operation] = &[
         "setCampaignStatus",
         "Publish, pause, complete or archive a campaign",
     )
+    .role(Role::Admin)
     .scope(CAMPAIGNS_WRITE)
     .body(request::<CampaignStatusChange>)
     .answers(&[(200, Some(data::<Campaign>))])
@@ -595,11 +602,13 @@ pub const OPERATIONS: &[Operation] = &[
         codes::DLT_REQUIRED,
     ]),
     row(DELETE, "/v1/campaigns/{id}", "deleteCampaign", "Delete a campaign that is not active")
+        .role(Role::Admin)
         .scope(CAMPAIGNS_WRITE)
         .live_only()
         .answers(&[(200, Some(data::<Deleted>))])
         .errors(&[codes::CONFLICT]),
     row(POST, "/v1/campaigns/{id}/contacts", "setCampaignContacts", "Replace the calling list of a campaign")
+        .traffic()
         .about(
             "Atomic: a refused request changes nothing. The body may have 64 MB and is streamed. 409 \
              `conflict` while the campaign is active or its list is being called, 409 `stream_attached` \
@@ -627,6 +636,7 @@ pub const OPERATIONS: &[Operation] = &[
     .query(contacts_query)
     .answers(&[(200, Some(answer::<CallingListPage>))]),
     row(POST, "/v1/campaigns/{id}/run", "runCampaign", "Start a run of an active campaign at once")
+        .role(Role::Admin)
         .about("202 with a new run, or with the one in progress. 409 unless the campaign is active.")
         .scope(CAMPAIGNS_WRITE)
         .live_only()
@@ -674,6 +684,7 @@ pub const OPERATIONS: &[Operation] = &[
         "startListImport",
         "Begin a staged calling list that replaces the current one",
     )
+    .role(Role::Editor)
     .about(
         "One import of a campaign at a time: another one is 409, unless the first did not grow for \
          an hour.",
@@ -686,6 +697,7 @@ pub const OPERATIONS: &[Operation] = &[
         "addListImportRows",
         "Add rows to a staged calling list",
     )
+    .role(Role::Editor)
     .about("A piece that was stored before is 409 with `meta.rows`, so a request can be repeated.")
     .body(request::<ListImportPiece>)
     .answers(&[(200, Some(data::<ListImport>))])
@@ -696,6 +708,7 @@ pub const OPERATIONS: &[Operation] = &[
         "finishListImport",
         "Replace the calling list with the staged one",
     )
+    .role(Role::Editor)
     .about("Atomic. 409 `conflict` while the campaign is active or its list is being called.")
     .answers(&[(200, Some(data::<ListImport>))])
     .errors(&[codes::CONFLICT, codes::CAMPAIGN_LAUNCHED, codes::STREAM_ATTACHED]),
@@ -705,6 +718,7 @@ pub const OPERATIONS: &[Operation] = &[
         "cancelListImport",
         "Delete a staged calling list",
     )
+    .role(Role::Editor)
     .about("The current calling list is not affected.")
     .answers(&[(200, Some(data::<Removed>))]),
 ];

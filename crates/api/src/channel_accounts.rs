@@ -4,6 +4,7 @@
 use domain::channel::ProviderKind;
 use domain::channel::provider::ConnectionStatus;
 use domain::ids::{self, Id};
+use domain::tenant::Role;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -169,6 +170,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "Connect the messaging channel, or replace the credentials",
     )
+    .role(Role::Admin)
     .access(Access::Operator)
     .body(request::<NewChannelConnection>)
     .answers(&[(200, Some(data::<ChannelConnection>))])
@@ -180,6 +182,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "The connection with the messaging channel",
     )
+    .role(Role::Admin)
     .access(Access::Operator)
     .answers(&[(200, Some(data::<ChannelConnection>))]),
     operation(
@@ -189,6 +192,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "Disconnect the messaging channel with its numbers and templates",
     )
+    .role(Role::Admin)
     .access(Access::Operator)
     .answers(&[(200, Some(data::<Removed>))]),
     operation(
@@ -198,6 +202,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "Bind a number of the account, or change what a bound one does",
     )
+    .role(Role::Admin)
     .access(Access::Operator)
     .body(request::<NewChannelNumber>)
     .answers(&[(201, Some(data::<BoundChannelNumber>))])
@@ -208,6 +213,7 @@ pub const OPERATIONS: &[Operation] = &[
         codes::PROVIDER_UNAVAILABLE,
     ]),
     operation(GET, NUMBERS, "listBoundChannelNumbers", "Operator", "Numbers on the messaging channel")
+        .role(Role::Viewer)
         .access(Access::Operator)
         .answers(&[(200, Some(list::<BoundChannelNumber>))]),
     operation(
@@ -217,6 +223,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "Release a business number",
     )
+    .role(Role::Admin)
     .about("By its id here or by the provider's id.")
     .access(Access::Operator)
     .answers(&[(200, Some(data::<Deleted>))]),

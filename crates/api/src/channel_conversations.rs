@@ -3,6 +3,7 @@
 use domain::call::variables;
 use domain::chat::{EndCause, Origin, Role};
 use domain::ids::{self, Id};
+use domain::tenant::Role as MemberRole;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -524,6 +525,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Messaging channel",
         "Start a conversation with an agent by sending a template",
     )
+    .traffic()
     .about(
         "Waits for the provider's answer. 201 for a new conversation, 200 if the template was sent \
          into an open one. 503 `provider_unavailable`: it may still arrive and is never sent again. \
@@ -629,8 +631,10 @@ pub const OPERATIONS: &[Operation] = &[
     .scope(CHATAPP_READ)
     .answers(&[(200, Some(list::<Assignee>))]),
     row(GET, "/operator/v1/workspaces/{ws}/chat-labels", "listChatLabels", "All labels of a workspace")
+        .role(MemberRole::Viewer)
         .answers(&[(200, Some(list::<ChatLabel>))]),
     row(POST, "/operator/v1/workspaces/{ws}/chat-labels", "createChatLabel", "Create a label for chats")
+        .role(MemberRole::Editor)
         .about("409 `conflict` at 100 labels, or if the name exists.")
         .body(request::<NewChatLabel>)
         .answers(&[(201, Some(data::<ChatLabel>))])
@@ -641,6 +645,7 @@ pub const OPERATIONS: &[Operation] = &[
         "deleteChatLabel",
         "Delete a label and remove it from all chats",
     )
+    .role(MemberRole::Editor)
     .answers(&[(200, Some(data::<Deleted>))]),
     row(
         PUT,
@@ -648,6 +653,7 @@ pub const OPERATIONS: &[Operation] = &[
         "setChatLabels",
         "Replace the labels of a chat",
     )
+    .role(MemberRole::Editor)
     .body(request::<ChatLabels>)
     .answers(&[(200, Some(list::<ChatLabel>))]),
 ];

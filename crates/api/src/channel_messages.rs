@@ -6,6 +6,7 @@ use domain::channel::content::{
 };
 use domain::channel::{Direction, MessageStatus, Source};
 use domain::ids::{self, Id};
+use domain::tenant::Role;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -359,6 +360,7 @@ pub const OPERATIONS: &[Operation] = &[
         TAG,
         "Send a message on the messaging channel",
     )
+    .traffic()
     .about(
         "Waits for the provider's answer. 201 `sent`, or `queued` if it is sent later. 502: the \
          provider refused it, and it is stored as `failed`. 503: it is unknown whether it was sent; \
@@ -413,6 +415,7 @@ pub const OPERATIONS: &[Operation] = &[
         TAG,
         "Download the file of a received message",
     )
+    .role(Role::Editor)
     .about("404 until the file was fetched from the provider (`media.available`).")
     .scope(CHATAPP_READ)
     .answers(&[(200, None)])

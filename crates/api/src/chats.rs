@@ -3,6 +3,7 @@
 use domain::channel::content::MAX_TEXT as MAX_TEAM_TEXT;
 use domain::chat::{Channel, EndCause, MAX_SPANS, MAX_TEXT, Role, State};
 use domain::ids::{self, Id};
+use domain::tenant::Role as MemberRole;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,8 @@ pub struct ChatSession {
     pub created_at: Timestamp,
     /// When the session ended; null while it is open.
     pub ended_at: Option<Timestamp>,
+    /// Number of the flow version that it runs; null for one from before versions were kept.
+    pub flow_version: Option<i64>,
     /// The messages, oldest first.
     pub messages: Vec<ChatMessage>,
 }
@@ -144,6 +147,8 @@ pub struct InboxChatDetail {
     pub chat: InboxChat,
     /// The messages, oldest first.
     pub messages: Vec<ChatMessage>,
+    /// Number of the flow version that it runs; null for one from before versions were kept.
+    pub flow_version: Option<i64>,
     /// Summary of the chat; null until it is analysed.
     pub summary: Option<String>,
     /// The disposition as a key; null until it is known.
@@ -222,6 +227,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Chat",
         "Open a chat session with a published chat agent",
     )
+    .traffic()
     .about(
         "Its price is held and charged at the end if the customer wrote. 402 `insufficient_balance` \
          if the wallet does not cover it.",
@@ -247,6 +253,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Chat",
         "Send a message of the customer and wait for the reply",
     )
+    .traffic()
     .about(
         "With `Accept: text/event-stream` the reply is streamed. 409 `reply_in_progress` while the \
          agent still replies to the previous message. After 502 `reply_failed` the message was \
@@ -269,6 +276,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Chat",
         "End a chat session and charge it",
     )
+    .traffic()
     .about("A repeat changes nothing.")
     .scope(CHAT_WRITE)
     .live_only()
@@ -337,6 +345,7 @@ pub const OPERATIONS: &[Operation] = &[
         "getBusinessHours",
         "The business hours of an agent",
     )
+    .role(MemberRole::Viewer)
     .answers(&[(200, Some(data::<AgentHours>))]),
     row(
         PUT,
@@ -344,6 +353,7 @@ pub const OPERATIONS: &[Operation] = &[
         "setBusinessHours",
         "Set the business hours of an agent",
     )
+    .role(MemberRole::Editor)
     .about("They limit when new chats are accepted; open chats continue.")
     .body(request::<BusinessHours>)
     .answers(&[(200, Some(data::<AgentHours>))]),
@@ -353,6 +363,7 @@ pub const OPERATIONS: &[Operation] = &[
         "removeBusinessHours",
         "Remove the business hours of an agent",
     )
+    .role(MemberRole::Editor)
     .about("The agent accepts chats at any time.")
     .answers(&[(200, Some(data::<AgentHours>))]),
 ];

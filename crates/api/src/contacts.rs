@@ -1,6 +1,7 @@
 //! People (docs/contract/contacts.md).
 
 use domain::ids::{self, Id};
+use domain::tenant::Role;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -350,6 +351,7 @@ pub const OPERATIONS: &[Operation] = &[
         .answers(&[(200, Some(data::<Deleted>))])
         .errors(&[CONTACT_HAS_HISTORY, CONTACT_ERASED]),
     row(POST, "/v1/contacts/{id}/erase", "eraseContact", "Erase the personal data of a contact")
+        .role(Role::Owner)
         .about(
             "Cannot be undone. Live calls end first; the decision log and the ledger keep ids and \
              amounts. A repeat returns the first answer with `alreadyErased: true`.",

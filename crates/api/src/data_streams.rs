@@ -7,6 +7,7 @@ use domain::ids::{self, Id};
 use domain::stream::{
     self, Kind, MAX_BACKFILL_DAYS, MAX_FIELD_NAME, MAX_RECORDS, Outcome, Reason, RecordStatus, Status,
 };
+use domain::tenant::Role;
 use domain::time::Timestamp;
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -439,6 +440,7 @@ pub const OPERATIONS: &[Operation] = &[
         .answers(&[(200, Some(data::<DataStreamDetail>))])
         .errors(&[PLAN_FEATURE_LOCKED]),
     row(DELETE, "/v1/data-streams/{id}", "deleteDataStream", "Delete a data stream")
+        .role(Role::Admin)
         .about("It is detached from every campaign. Contacts that it added stay on the calling lists.")
         .scope(STREAMS_WRITE)
         .live_only()
@@ -449,12 +451,14 @@ pub const OPERATIONS: &[Operation] = &[
         "rotateDataStreamToken",
         "Replace the token of a data stream",
     )
+    .role(Role::Admin)
     .about("The previous token is invalid at once. 409 `conflict` for a kind without a token.")
     .scope(STREAMS_WRITE)
     .live_only()
     .answers(&[(200, Some(data::<DataStreamToken>))])
     .errors(&[CONFLICT]),
     row(POST, "/v1/data-streams/{id}/records", "pushRecords", "Send records to a data stream with a key")
+        .traffic()
         .about(
             "For the kinds `api` and `webhook`. All records of a request are stored, or none. Records \
              that were sent before are recognised as duplicates, so a request can be repeated.",

@@ -2,6 +2,7 @@
 
 use domain::document::{FileType, MAX_REASON, MAX_REASONS, Status};
 use domain::ids::{self, Id};
+use domain::tenant::Role;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,6 +115,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Chat",
         "Hand in the document that the agent asked for",
     )
+    .traffic()
     .about(
         "1 to 4 files in fields named `file`: PDF, JPEG, PNG or WebP of up to 10 MB each, 15 MB in \
          all. A field `part` before a file names it. Waits for the agent's reply. 409 \
@@ -138,6 +140,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "Documents that customers handed in, newest first",
     )
+    .role(Role::Editor)
     .access(Access::Operator)
     .query(list_query)
     .answers(&[(200, Some(page::<ReceivedDocument>))]),
@@ -148,6 +151,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "One document that a customer handed in",
     )
+    .role(Role::Editor)
     .access(Access::Operator)
     .answers(&[(200, Some(data::<ReceivedDocument>))]),
     operation(
@@ -157,6 +161,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "A file of an accepted document",
     )
+    .role(Role::Editor)
     .about("Reading it is recorded in the operator log.")
     .access(Access::Operator)
     .query(file_query)
@@ -169,6 +174,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "Verify or reject a document",
     )
+    .role(Role::Editor)
     .about("A repeat changes nothing. 409 `conflict` if no document was accepted.")
     .access(Access::Operator)
     .body(request::<DocumentReview>)

@@ -2,6 +2,7 @@
 
 use domain::ids::{self, Id};
 use domain::integration::{Provider, PushedCalls, Status};
+use domain::tenant::Role;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -95,11 +96,13 @@ const ONE: &str = "/operator/v1/workspaces/{ws}/integrations/{id}";
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
     operation(POST, PATH, "createIntegration", "Operator", "Connect an account of an outside system")
+        .role(Role::Admin)
         .access(Access::Operator)
         .body(request::<NewIntegration>)
         .answers(&[(201, Some(data::<Integration>))])
         .errors(&[CONFLICT]),
     operation(GET, PATH, "listIntegrations", "Operator", "Connected accounts, newest first")
+        .role(Role::Editor)
         .access(Access::Operator)
         .answers(&[(200, Some(list::<Integration>))]),
     operation(
@@ -109,6 +112,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "Replace the credentials of an account, or change what is written back",
     )
+    .role(Role::Admin)
     .access(Access::Operator)
     .body(request::<IntegrationChange>)
     .answers(&[(200, Some(data::<Integration>))]),
@@ -119,6 +123,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "Disconnect an account that no stream reads with",
     )
+    .role(Role::Admin)
     .access(Access::Operator)
     .answers(&[(200, Some(data::<Deleted>))])
     .errors(&[CONFLICT]),

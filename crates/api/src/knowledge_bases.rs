@@ -2,6 +2,7 @@
 
 use domain::ids::{self, Id};
 use domain::knowledge::SourceKind;
+use domain::tenant::Role;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -176,6 +177,7 @@ pub const OPERATIONS: &[Operation] = &[
         "deleteKnowledgeBase",
         "Delete a knowledge base with its documents",
     )
+    .role(Role::Admin)
     .about("Agents that used it stay published and have no knowledge base.")
     .scope(KNOWLEDGE_WRITE)
     .live_only()

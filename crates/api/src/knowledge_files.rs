@@ -1,5 +1,6 @@
 //! Files and links of knowledge bases (docs/contract/knowledge-files.md).
 
+use domain::tenant::Role;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +64,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "Add a file to a knowledge base",
     )
+    .role(Role::Editor)
     .about(
         "PDF, Word (`.docx`), Markdown, HTML, CSV or text of at most 20 MB. A file with the same \
          name replaces the document. A refusal changes nothing.",

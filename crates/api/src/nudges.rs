@@ -329,6 +329,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Nudges",
         "Call a number once, now or later, within the calling window",
     )
+    .traffic()
     .about(
         "Stores the nudge and dials when it is due. Money, lines and compliance gates are checked \
          then. A number has one live nudge: another one is 409 `nudge_in_flight` with \

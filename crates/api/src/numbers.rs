@@ -2,6 +2,7 @@
 
 use domain::compliance::Series;
 use domain::ids::{self, Id};
+use domain::tenant::Role;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Phone numbers",
         "Choose the agent that answers a phone number",
     )
+    .role(Role::Admin)
     .about("Replaces the current agent; null stops answering.")
     .scope(NUMBERS_WRITE)
     .live_only()

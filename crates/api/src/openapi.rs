@@ -48,7 +48,10 @@ pub fn document(which: Document, brand: &str, key_prefix: &str) -> Value {
         "info": {"title": title, "version": "1"},
         "paths": paths,
         "components": {
-            "securitySchemes": {"bearer": scheme},
+            "securitySchemes": {"bearer": scheme, "session": {
+                "type": "apiKey", "in": "cookie", "name": format!("__Host-{}-session", brand.to_lowercase()),
+                "description": "Session of a member in the console; the same paths below `/console/api/{workspace}/{mode}`",
+            }},
             "responses": shared.responses,
             "schemas": shared.schemas.into_json(),
         },
@@ -142,6 +145,7 @@ fn describe(operation: &Operation, shared: &mut Shared) -> Value {
     });
     match operation.access {
         Access::Public | Access::Signed => out["security"] = json!([]),
+        Access::Member | Access::Person => out["security"] = json!([{"session": []}]),
         Access::StreamToken | Access::AnyKey | Access::Operator | Access::Figures => {
             out["security"] = json!([{"bearer": []}]);
         }
@@ -179,6 +183,8 @@ fn about(operation: &Operation) -> String {
         Access::AnyKey => "Needs a valid key, with any scopes.".to_owned(),
         Access::Scope(scope) => format!("Needs the scope `{}`.", scope.0),
         Access::Scopes(one, other) => format!("Needs the scopes `{}` and `{}`.", one.0, other.0),
+        Access::Member => "Needs the session of a member; no key will do.".to_owned(),
+        Access::Person => "Needs the session of a signed-in person.".to_owned(),
         Access::StreamToken => {
             "Needs the token of the stream, not a key: as bearer token, or in the parameter `token`."
                 .to_owned()
@@ -195,7 +201,11 @@ fn about(operation: &Operation) -> String {
         TestKeys::Refused => "A test key is refused with 403 `test_mode_read_only`.",
         TestKeys::Allowed => "",
     };
-    let sentences = [operation.about, &access, test_keys];
+    let role = match operation.least_role() {
+        Some(role) => format!("Members may call it from the role `{}` on.", role.as_str()),
+        None => String::new(),
+    };
+    let sentences = [operation.about, &access, &role, test_keys];
     sentences.into_iter().filter(|sentence| !sentence.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
@@ -217,7 +227,16 @@ fn path_parameter(segment: &str) -> &'static str {
         "dnc" | "dnd" | "transfer-numbers" => "The phone number, in any usual notation.",
         "dnd-imports" | "list-imports" => "Number of the import (`importId`).",
         "documents" => "Id of the document, `doc_…`.",
+        "inbox" => "Id of the chat, `chatsess_…`.",
         "integrations" => "Id of the integration.",
+        "invitations" => "Id of the invitation.",
+        "members" | "team" => "Id of the member, `usr_…`.",
+        "records" => "Id of the record.",
+        "rows" => "Number of the row, from 1.",
+        "runs" => "Id of the evaluation, `evr_…`.",
+        "saved-answers" => "Id of the saved answer, `ans_…`.",
+        "staged-lists" => "Id of the staged list.",
+        "sweeps" => "Id of the sweep.",
         "keys" => "Id of the key, `key_…`.",
         "knowledge-bases" => "Id of the knowledge base.",
         "messages" => "Id of the message, `camsg_…`.",
@@ -227,6 +246,10 @@ fn path_parameter(segment: &str) -> &'static str {
         "scheduled-calls" => "Id of the scheduled call, `scall_…`.",
         "templates" => "Id of the template, `tpl_…`.",
         "tools" => "Id of the tool, `tool_…`.",
+        "test-chats" => "The secret of the test link: the last part of its address.",
+        "test-links" => "Id of the test link, `tlnk_…`.",
+        "try" => "Id of the run of the flow, `try_…`.",
+        "versions" => "Number of the published flow, from 1.",
         "webhooks" => "Id of the webhook endpoint, `whe_…`.",
         "workspaces" => "Id of the workspace, `ws_…`.",
         _ => "",
@@ -242,6 +265,7 @@ fn parameters(operation: &Operation, shared: &mut Shared) -> Vec<Value> {
             let schema = json!({"type": "string", "minLength": 1});
             let description = match name {
                 "connection" => "Id of the connection, as in its `webhookUrl`.",
+                "chat" => "Id of the test chat, `chatsess_…`.",
                 _ => path_parameter(pair[0]),
             };
             Some(json!({"name": name, "in": "path", "required": true, "description": description, "schema": schema}))

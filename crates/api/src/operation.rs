@@ -1,5 +1,7 @@
 //! A row of the table of operations: what an endpoint is, who may call it, and what it takes and answers.
 
+use domain::tenant::Role;
+
 use crate::error_codes::{self, ErrorCode};
 use crate::schema::{Field, Schema};
 use crate::scopes::Scope;
@@ -44,6 +46,10 @@ pub enum Access {
     Scope(Scope),
     /// A key with both scopes.
     Scopes(Scope, Scope),
+    /// A member of the workspace in the console; no key.
+    Member,
+    /// A person who has signed in to the console, whatever workspace.
+    Person,
     /// The token of the stream in the path.
     StreamToken,
     /// A caller that has signed the body with the secret of the connection in the path.
@@ -81,6 +87,8 @@ pub enum RateClass {
     ChannelMessages,
     /// Conversations that change hands between agents and people.
     HandOvers,
+    /// Runs of flows by their authors.
+    FlowTries,
 }
 
 /// What `Idempotency-Key` does for an operation.
@@ -111,6 +119,13 @@ pub struct Operation {
     pub about: &'static str,
     /// Who may call it.
     pub access: Access,
+    /// The least role of a member who may call it; see [`Operation::least_role`].
+    pub role: Option<Role>,
+    /// Whether it is about the key itself, so that a member cannot call it.
+    pub keys_only: bool,
+    /// Whether the log of actions leaves out keys that call it: what it makes is a record of its own that names the key or
+    /// the object. Members are never left out.
+    pub traffic: bool,
     /// What a test key may do.
     pub test_keys: TestKeys,
     /// The limit it counts toward beside the workspace-wide one.
@@ -155,6 +170,9 @@ pub const fn operation(
         summary,
         about: "",
         access: Access::AnyKey,
+        role: None,
+        keys_only: false,
+        traffic: false,
         test_keys: TestKeys::Allowed,
         rate: None,
         idempotency: Idempotency::Ignored,
@@ -190,6 +208,21 @@ impl Operation {
     /// Sets who may call it.
     pub const fn access(mut self, access: Access) -> Self {
         self.access = access;
+        self
+    }
+    /// Members of the workspace may call it from this role on.
+    pub const fn role(mut self, role: Role) -> Self {
+        self.role = Some(role);
+        self
+    }
+    /// Is about the key itself: members cannot call it.
+    pub const fn keys_only(mut self) -> Self {
+        self.keys_only = true;
+        self
+    }
+    /// Is the usual work of a key, which has a record of its own (docs/contract/audit.md#what-is-recorded).
+    pub const fn traffic(mut self) -> Self {
+        self.traffic = true;
         self
     }
     /// Refuses test keys with `test_mode_read_only`.
@@ -262,6 +295,20 @@ impl Operation {
         self
     }
 
+    /// The least role of a member who may call it. Without a role of its own, what takes keys is read by viewers and
+    /// changed by editors. `None`: members cannot call it.
+    pub fn least_role(&self) -> Option<Role> {
+        let usual = if self.method == Method::GET { Role::Viewer } else { Role::Editor };
+        match self.access {
+            _ if self.keys_only => None,
+            Access::AnyKey | Access::Scope(_) | Access::Scopes(..) | Access::Member => {
+                Some(self.role.unwrap_or(usual))
+            }
+            Access::Operator => self.role,
+            Access::Public | Access::Person | Access::StreamToken | Access::Signed | Access::Figures => None,
+        }
+    }
+
     /// Whether it reads what it answers whole before the first byte is sent, at once, for somebody who is known: such are
     /// read in turns.
     pub fn reads_whole(&self) -> bool {
@@ -286,6 +333,17 @@ impl Operation {
             Access::Operator | Access::Figures => {
                 errors.extend_from_slice(&[error_codes::UNAUTHORIZED, error_codes::RATE_LIMITED])
             }
+            Access::Person => errors.extend_from_slice(&[
+                error_codes::UNAUTHORIZED,
+                error_codes::CROSS_SITE,
+                error_codes::RATE_LIMITED,
+            ]),
+            Access::Member => errors.extend_from_slice(&[
+                error_codes::UNAUTHORIZED,
+                error_codes::WORKSPACE_SUSPENDED,
+                error_codes::RATE_LIMITED,
+                error_codes::NOT_FOUND,
+            ]),
             Access::AnyKey => errors.extend_from_slice(&[
                 error_codes::UNAUTHORIZED,
                 error_codes::WORKSPACE_SUSPENDED,
@@ -297,6 +355,9 @@ impl Operation {
                 error_codes::API_SCOPE_MISSING,
                 error_codes::RATE_LIMITED,
             ]),
+        }
+        if self.least_role().is_some() {
+            errors.extend_from_slice(&[error_codes::ROLE_MISSING, error_codes::CROSS_SITE]);
         }
         if self.test_keys == TestKeys::Refused {
             errors.push(error_codes::TEST_MODE_READ_ONLY);

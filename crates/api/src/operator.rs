@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use domain::compliance::EntityClass;
 use domain::ids::{self, Id};
-use domain::tenant::Mode;
+use domain::tenant::{Mode, Role};
 use domain::time::Timestamp;
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -30,11 +30,13 @@ pub const FEATURES: &[&str] = &[
     "chatappCampaigns",
     "fullTranscript",
     "recording",
+    "evaluation",
 ];
 
 /// Limits of a workspace with their defaults (docs/contract/README.md#limits).
 pub const LIMITS: &[(&str, i64)] = &[
     ("requestsPerMinute", 600),
+    ("memberRequestsPerMinute", 1_200),
     ("callsPerMinute", 60),
     ("campaignWritesPerMinute", 60),
     ("nudgesPerMinute", 60),
@@ -42,6 +44,7 @@ pub const LIMITS: &[(&str, i64)] = &[
     ("chatSessionsPerMinute", 60),
     ("channelMessagesPerMinute", 300),
     ("handOversPerMinute", 60),
+    ("flowTriesPerMinute", 60),
     ("pendingNudges", 10_000),
     ("concurrentCalls", 100),
 ];
@@ -70,6 +73,7 @@ impl JsonSchema for Features {
 fn limit_doc(name: &str) -> &'static str {
     match name {
         "requestsPerMinute" => "Most requests with keys of the workspace in 60 seconds.",
+        "memberRequestsPerMinute" => "Most requests of one member with a session in 60 seconds.",
         "callsPerMinute" => "Most placements over the API in 60 seconds.",
         "nudgesPerMinute" => "Most nudges that are created in 60 seconds.",
         "campaignWritesPerMinute" => {
@@ -81,6 +85,7 @@ fn limit_doc(name: &str) -> &'static str {
             "Most messages and conversations that are started on the channel in 60 seconds."
         }
         "handOversPerMinute" => "Most takeovers, handbacks and assignments in 60 seconds.",
+        "flowTriesPerMinute" => "Most requests that run a flow for its author in 60 seconds.",
         "pendingNudges" => "Most nudges that are queued or scheduled, in each mode.",
         "concurrentCalls" => "Most calls at the same time.",
         _ => "",
@@ -104,7 +109,7 @@ impl JsonSchema for Limits {
 }
 
 /// Most money in one request or setting, in minor units: far from the ends of what the store can count.
-const MOST_MONEY: i64 = 1_000_000_000_000_000;
+pub(crate) const MOST_MONEY: i64 = 1_000_000_000_000_000;
 
 /// The request to create a workspace.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -151,6 +156,9 @@ pub struct WorkspaceChange {
     /// Price of one chat, in minor units.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub cost_per_chat_minor: Option<i64>,
+    /// Price of one graded conversation, in minor units.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
+    pub cost_per_evaluation_minor: Option<i64>,
     /// Threshold of the event `wallet.low`, in minor units; null for the price of 30 minutes.
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, range(min = 0, max = MOST_MONEY), extend("x-nullable" = true))]
@@ -187,6 +195,8 @@ pub struct Workspace {
     pub cost_per_minute_minor: i64,
     /// Price of one chat, in minor units.
     pub cost_per_chat_minor: i64,
+    /// Price of one graded conversation, in minor units.
+    pub cost_per_evaluation_minor: i64,
     /// Threshold of the event `wallet.low`, in minor units; null for the price of 30 minutes.
     pub low_balance_minor: Option<i64>,
     /// Whether marketing templates are sent only to contacts with a recorded opt-in.
@@ -261,6 +271,9 @@ pub struct ApiKey {
     pub created_at: Timestamp,
     /// Until when the value before the last rotation works; null if there is none.
     pub previous_valid_until: Option<Timestamp>,
+    /// When the key was last used, to the minute; null if it never was. A use on another node may be missing for up
+    /// to an hour.
+    pub last_used_at: Option<Timestamp>,
     /// The full value; only in the answer that creates or rotates the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -423,10 +436,12 @@ pub const OPERATIONS: &[Operation] = &[
     .body(request::<WorkspaceChange>)
     .answers(&[(200, Some(data::<Workspace>))]),
     row(POST, "/operator/v1/workspaces/{ws}/keys", "createKey", "Create an API key")
+        .role(Role::Admin)
         .about("Its value is shown only in this answer.")
         .body(request::<NewApiKey>)
         .answers(&[(201, Some(data::<ApiKey>))]),
     row(GET, "/operator/v1/workspaces/{ws}/keys", "listKeys", "All API keys of a workspace")
+        .role(Role::Admin)
         .answers(&[(200, Some(list::<ApiKey>))]),
     row(
         POST,
@@ -434,6 +449,7 @@ pub const OPERATIONS: &[Operation] = &[
         "rotateKey",
         "Replace the value of an API key",
     )
+    .role(Role::Admin)
     .about(
         "The new value is shown only in this answer. Nothing that the key created is cancelled. 409 \
          `conflict` for a revoked or expired key.",
@@ -447,6 +463,7 @@ pub const OPERATIONS: &[Operation] = &[
         "revokeKey",
         "Revoke an API key, at once on every node",
     )
+    .role(Role::Admin)
     .about("Waiting nudges and scheduled calls of the key are cancelled.")
     .answers(&[(200, Some(data::<ApiKey>))]),
     row(

@@ -3,6 +3,7 @@
 
 use domain::compliance::{Communication, EntityClass, Series, Vertical};
 use domain::ids::{self, Id};
+use domain::tenant::Role;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -258,6 +259,7 @@ pub const OPERATIONS: &[Operation] = &[
         "createTool",
         "Create a webhook tool for the agents of a workspace",
     )
+    .role(Role::Admin)
     .body(request::<NewTool>)
     .answers(&[(201, Some(data::<Tool>))]),
     row(
@@ -266,8 +268,10 @@ pub const OPERATIONS: &[Operation] = &[
         "listWorkspaceTools",
         "All tools of a workspace, built-in ones first",
     )
+    .role(Role::Admin)
     .answers(&[(200, Some(list::<Tool>))]),
     row(DELETE, "/operator/v1/workspaces/{ws}/tools/{id}", "deleteTool", "Delete a tool")
+        .role(Role::Admin)
         .about("Flows that use it are not ready any more: placing calls with them is 422 `flow_not_ready`.")
         .answers(&[(200, Some(data::<Deleted>))]),
     row(
@@ -285,5 +289,6 @@ pub const OPERATIONS: &[Operation] = &[
         "listCompliancePacks",
         "All custom compliance packs of a workspace",
     )
+    .role(Role::Viewer)
     .answers(&[(200, Some(list::<CompliancePack>))]),
 ];

@@ -154,6 +154,7 @@ const SCHEDULING: &[&codes::ErrorCode] = &[
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
     operation(POST, "/v1/scheduled-calls", "scheduleCall", "Scheduled calls", "Place a call at a set time")
+        .traffic()
         .about(
             "Agent, variables, verification and numbers are checked at once, with the refusals of a \
              placement; money, lines and compliance gates when the call is due. Outside the calling \

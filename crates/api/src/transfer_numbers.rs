@@ -1,6 +1,7 @@
 //! Phones of staff that the operator releases from the platform registry, for transfers of one workspace
 //! (docs/contract/operator.md#operator-api).
 
+use domain::tenant::Role;
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,11 +45,13 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "Release a staff phone from the do-not-call registry for transfers",
     )
+    .role(Role::Admin)
     .access(Access::Operator)
     .body(request::<NewTransferNumber>)
     .answers(&[(201, Some(data::<TransferNumber>))])
     .errors(&[CONFLICT]),
     operation(GET, PATH, "listTransferNumbers", "Operator", "Staff phones that are released for transfers")
+        .role(Role::Admin)
         .access(Access::Operator)
         .answers(&[(200, Some(list::<TransferNumber>))]),
     operation(
@@ -58,6 +61,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Operator",
         "Revoke the release of a staff phone",
     )
+    .role(Role::Admin)
     .access(Access::Operator)
     .answers(&[(200, Some(data::<Removed>))]),
 ];

@@ -27,7 +27,8 @@ pub struct Wallet {
 pub struct WalletTransaction {
     /// Id of the line, `wtx_…`.
     pub id: Id<ids::WalletTransaction>,
-    /// `signup_grant`, `topup`, `adjustment`, `call_charge` or `chat_charge`; more kinds may be added.
+    /// `signup_grant`, `topup`, `adjustment`, `call_charge`, `chat_charge` or
+    /// `evaluation_charge`; more kinds may be added.
     pub kind: String,
     /// Amount in minor units: positive adds, negative deducts.
     pub amount_minor: i64,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use domain::ids::{self, Id};
+use domain::tenant::Role;
 use domain::time::Timestamp;
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -264,8 +265,32 @@ pub struct TriggeredEvent {
     pub deliveries: usize,
 }
 
+/// Which failed deliveries are sent again.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedReplay {
+    /// Deliveries that were created at or after this time.
+    pub since: Timestamp,
+    /// Deliveries that were created before this time. Absent: up to now.
+    pub until: Option<Timestamp>,
+}
+
+/// What a replay of failed deliveries has begun.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayedDeliveries {
+    /// Deliveries that are pending again, at most 10,000.
+    pub replayed: u64,
+    /// Failed deliveries that cannot be sent again, because their payload was erased.
+    pub redacted: u64,
+    /// `since` of the next request, when more deliveries may have failed; null when these were all.
+    pub next_since: Option<Timestamp>,
+}
+
 fn deliveries_query() -> Vec<Field> {
     vec![
+        may("callId", text_of(1, 200).doc("Only deliveries of the events of this call.")),
+        may("eventId", text_of(1, 200).doc("Only the delivery of this event.")),
         may("status", request::<DeliveryStatus>().doc("Only deliveries with this status.")),
         may("event", request::<EventName>().doc("Only deliveries of this event type.")),
         limit(100),
@@ -301,6 +326,7 @@ pub const OPERATIONS: &[Operation] = &[
         .scope(WEBHOOKS_READ)
         .answers(&[(200, Some(page::<WebhookEndpoint>))]),
     row(POST, "/v1/webhooks", "createWebhook", "Create a webhook endpoint")
+        .role(Role::Admin)
         .about("Its secret is shown only in this answer. 409 `endpoint_limit` at 20 endpoints.")
         .scope(WEBHOOKS_WRITE)
         .live_only()
@@ -311,6 +337,7 @@ pub const OPERATIONS: &[Operation] = &[
         .scope(WEBHOOKS_READ)
         .answers(&[(200, Some(data::<WebhookEndpoint>))]),
     row(PATCH, "/v1/webhooks/{id}", "updateWebhook", "Change a webhook endpoint")
+        .role(Role::Admin)
         .about("Only fields in the body change. Disabling it gives up its pending deliveries.")
         .scope(WEBHOOKS_WRITE)
         .live_only()
@@ -318,6 +345,7 @@ pub const OPERATIONS: &[Operation] = &[
         .answers(&[(200, Some(data::<WebhookEndpoint>))])
         .errors(&[INVALID_WEBHOOK_URL]),
     row(DELETE, "/v1/webhooks/{id}", "deleteWebhook", "Delete a webhook endpoint with its log")
+        .role(Role::Admin)
         .scope(WEBHOOKS_WRITE)
         .live_only()
         .answers(&[(200, Some(data::<Deleted>))]),
@@ -327,11 +355,13 @@ pub const OPERATIONS: &[Operation] = &[
         "rotateWebhookSecret",
         "Replace the secret of a webhook endpoint",
     )
+    .role(Role::Admin)
     .about("The new secret signs every attempt from now on, those of older events included.")
     .scope(WEBHOOKS_WRITE)
     .live_only()
     .answers(&[(200, Some(data::<WebhookSecret>))]),
     row(POST, "/v1/webhooks/{id}/test", "testWebhook", "Send a sample event to one endpoint")
+        .role(Role::Admin)
         .about("Sent whatever the endpoint subscribes to. 409 `conflict` for a disabled endpoint.")
         .scope(WEBHOOKS_WRITE)
         .live_only()
@@ -352,6 +382,22 @@ pub const OPERATIONS: &[Operation] = &[
     .query(deliveries_query)
     .answers(&[(200, Some(page::<Delivery>))]),
     row(
+        POST,
+        "/v1/webhooks/{id}/deliveries/replay",
+        "replayFailedDeliveries",
+        "Send the failed deliveries of a range of time again",
+    )
+    .about(
+        "Oldest first, at most 10,000 a request, with the same ids; each is retried for another 24 hours. A repeat sends \
+         nothing twice: deliveries that are pending are left out. 409 `conflict` while replayed deliveries of the endpoint \
+         wait for their attempt (`meta.waiting`), and for a disabled endpoint.",
+    )
+    .scope(WEBHOOKS_WRITE)
+    .live_only()
+    .body(request::<FailedReplay>)
+    .answers(&[(202, Some(data::<ReplayedDeliveries>))])
+    .errors(&[CONFLICT]),
+    row(
         GET,
         "/v1/webhooks/{id}/deliveries/{deliveryId}",
         "getWebhookDelivery",
@@ -365,6 +411,7 @@ pub const OPERATIONS: &[Operation] = &[
         "replayWebhookDelivery",
         "Send a delivery again",
     )
+    .role(Role::Admin)
     .about(
         "It is attempted at once with the same ids, and retried for another 24 hours. 409 \
          `delivery_redacted` if the payload was erased.",
@@ -374,6 +421,7 @@ pub const OPERATIONS: &[Operation] = &[
     .answers(&[(202, Some(data::<Delivery>))])
     .errors(&[DELIVERY_REDACTED, CONFLICT]),
     row(GET, "/v1/events", "listEvents", "Stream of events of the key's mode, oldest first")
+        .role(Role::Admin)
         .about(
             "For a machine without a public address (`dastak listen`). Waits up to `wait` seconds for \
              the next event.",
@@ -388,6 +436,7 @@ pub const OPERATIONS: &[Operation] = &[
         "triggerEvent",
         "Send a sample event to every endpoint that subscribes to its type",
     )
+    .role(Role::Admin)
     .about("`livemode` of the sample is false; nothing else changes.")
     .scope(WEBHOOKS_WRITE)
     .body(request::<EventTrigger>)

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use api::error_codes;
 use api::scopes::{self, Scope};
-use domain::ids::{ApiKey, Id};
-use domain::tenant::{Mode, Tenant};
+use domain::actor::Actor;
+use domain::ids::{ApiKey, Id, User};
+use domain::tenant::{Mode, Role, Tenant};
 use domain::time::{MINUTE, SECOND, Timestamp};
 use store::keys::{self, KeyRow};
 use store::workspaces::{self, WorkspaceRow};
@@ -48,34 +49,79 @@ pub fn workspace_for_update(tx: &mut TenantTx) -> Result<WorkspaceRow, Failure> 
     workspaces::get_for_update(tx)?.ok_or_else(|| Failure::not_found("workspace"))
 }
 
-/// A valid key and its workspace.
+/// Who makes a request to a workspace.
+#[derive(Debug)]
+pub enum Holder {
+    /// A system with an API key.
+    Key(Box<KeyRow>),
+    /// A member with a session.
+    Member {
+        /// The member of this workspace.
+        member: Id<User>,
+        role: Role,
+        /// The mode that the page is in.
+        mode: Mode,
+    },
+}
+
+/// A valid key or session, and the workspace that it opens.
 #[derive(Debug)]
 pub struct Access {
-    pub key: KeyRow,
+    pub holder: Holder,
     /// Its workspace, as of this request; the wallet's amounts may be older.
     pub workspace: WorkspaceRow,
     scopes: u64,
 }
 
-/// The holder of a valid key, for one request.
+/// The holder of a valid key or session, for one request.
 #[derive(Debug, Clone)]
 pub struct Caller(pub Arc<Access>);
 
 impl Caller {
+    /// A member with a session. Its scopes are all: what it may do, the role of the operation decides.
+    pub fn of_member(workspace: WorkspaceRow, member: Id<User>, role: Role, mode: Mode) -> Self {
+        Self(Arc::new(Access { holder: Holder::Member { member, role, mode }, workspace, scopes: u64::MAX }))
+    }
+
     pub fn tenant(&self) -> Tenant {
         self.0.workspace.id
     }
 
-    /// The mode of the key.
+    /// The mode of the key, or of the page that the member is on.
     pub fn mode(&self) -> Mode {
-        self.0.key.mode
+        match &self.0.holder {
+            Holder::Key(key) => key.mode,
+            Holder::Member { mode, .. } => *mode,
+        }
     }
 
-    pub fn key_id(&self) -> Id<ApiKey> {
-        self.0.key.id
+    /// Who makes the request.
+    pub fn actor(&self) -> Actor {
+        match &self.0.holder {
+            Holder::Key(key) => Actor::Key(key.id),
+            Holder::Member { member, .. } => Actor::Member(*member),
+        }
     }
 
-    /// Whether the key has a scope.
+    /// The key; `None` for a member.
+    pub fn key_id(&self) -> Option<Id<ApiKey>> {
+        self.actor().key()
+    }
+
+    /// The member; `None` for a key.
+    pub fn member(&self) -> Option<Id<User>> {
+        self.actor().member()
+    }
+
+    /// The role of the member; `None` for a key.
+    pub fn role(&self) -> Option<Role> {
+        match &self.0.holder {
+            Holder::Key(_) => None,
+            Holder::Member { role, .. } => Some(*role),
+        }
+    }
+
+    /// Whether the key has a scope. A member has all.
     pub fn has(&self, scope: Scope) -> bool {
         bit(scope).is_some_and(|bit| self.0.scopes & bit != 0)
     }
@@ -137,9 +183,20 @@ pub struct Cache {
     looks: AtomicU64,
     /// The last finished query, and its result.
     seen: tokio::sync::Mutex<(u64, u64)>,
+    /// When keys were used on this node, since that was last written: at most one entry for each valid key.
+    uses: Mutex<HashMap<(Tenant, Id<ApiKey>), Timestamp>>,
 }
 
 impl Cache {
+    fn note_use(&self, tenant: Tenant, key: Id<ApiKey>, now: Timestamp) {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner).insert((tenant, key), now);
+    }
+
+    /// When keys were used since the last call.
+    pub(crate) fn take_uses(&self) -> Vec<((Tenant, Id<ApiKey>), Timestamp)> {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner).drain().collect()
+    }
+
     fn get(&self, hash: &str, generation: u64) -> Option<Arc<Access>> {
         if self.filled.load(Ordering::Acquire) != generation {
             return None;
@@ -189,6 +246,11 @@ impl App {
             tx.wake(topics::ACCESS);
             generations::access_changes(tx)
         }
+    }
+
+    /// The generation of keys, sessions, members and workspaces, as of a time after this was called.
+    pub(crate) async fn access_generation(&self) -> Result<u64, DbError> {
+        self.access.current(&self.store).await
     }
 
     /// The caller of a bearer token from an address. An address with too many invalid keys is refused before its key is
@@ -271,13 +333,21 @@ impl App {
                     .split(' ')
                     .filter_map(|name| bit(scopes::find(name)?))
                     .fold(0, |all, bit| all | bit);
-                let access = Arc::new(Access { key, workspace, scopes });
+                let access = Arc::new(Access { holder: Holder::Key(Box::new(key)), workspace, scopes });
                 self.access.put(&hash, &access, generation, self.store.shared());
                 access
             }
         };
-        let works =
-            access.key.revoked_at.is_none() && access.key.expires_at.is_none_or(|expiry| expiry > now);
+        let works = match &access.holder {
+            Holder::Key(key) => {
+                let works = key.revoked_at.is_none() && key.expires_at.is_none_or(|expiry| expiry > now);
+                if works {
+                    self.access.note_use(access.workspace.id, key.id, now);
+                }
+                works
+            }
+            Holder::Member { .. } => false,
+        };
         Ok(works.then_some(Caller(access)))
     }
 }
@@ -318,7 +388,7 @@ fn rest(since: Timestamp, now: Timestamp) -> i64 {
 
 impl Throttle {
     /// Seconds that a key of this address has to wait before it is looked up.
-    fn refuses(&self, address: IpAddr, hash: &str, now: Timestamp) -> Option<i64> {
+    pub(crate) fn refuses(&self, address: IpAddr, hash: &str, now: Timestamp) -> Option<i64> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let suspect =
             seen.get_mut(&network_of(address)).filter(|suspect| now < suspect.since.plus(MINUTE))?;
@@ -332,7 +402,7 @@ impl Throttle {
     }
 
     /// Caches a valid key.
-    fn worked(&self, hash: String) {
+    pub(crate) fn worked(&self, hash: String) {
         if self.worked.read().unwrap_or_else(PoisonError::into_inner).contains(&hash) {
             return;
         }

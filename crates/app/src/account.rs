@@ -2,12 +2,19 @@
 
 use api::account::{Account, Key, WorkspaceSummary};
 
-use super::access::Caller;
+use super::Failure;
+use super::access::{Caller, Holder};
 
 /// Answer of `GET /v1/me`.
-pub fn describe(caller: &Caller) -> Account {
-    let (key, workspace) = (&caller.0.key, &caller.0.workspace);
-    Account {
+///
+/// # Errors
+/// 500 for a member: the row of the operation takes keys only.
+pub fn describe(caller: &Caller) -> Result<Account, Failure> {
+    let workspace = &caller.0.workspace;
+    let Holder::Key(key) = &caller.0.holder else {
+        return Err(Failure::internal("the account of a key was requested without a key"));
+    };
+    Ok(Account {
         key: Key {
             id: key.id,
             name: key.name.clone(),
@@ -20,5 +27,5 @@ pub fn describe(caller: &Caller) -> Account {
             name: workspace.name.clone(),
             kyb_verified: workspace.kyb_verified,
         },
-    }
+    })
 }

@@ -9,6 +9,7 @@ use api::error_codes::{
     AGENT_IN_USE, AGENT_LOCKED, AGENT_NOT_CALL, AGENT_NOT_OUTBOUND, AGENT_NOT_PUBLISHED, AGENT_USES_FLOW,
     COMPLIANCE_PACK_INVALID, KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID,
 };
+use domain::actor::Actor;
 use domain::agent::{Channel, Status};
 use domain::call::Direction;
 use domain::compliance::{Communication, GuardRefusal, Vertical, WorkflowTemplate, guard};
@@ -16,13 +17,15 @@ use domain::ids::{Agent, Id};
 use domain::phone::Phone;
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
+use domain::topic::Topic;
 use serde_json::{Value, json};
 use store::agents::{self, AgentListing, AgentRow};
 use store::{TenantTx, knowledge, numbers};
 
 use super::operator_log::{self, Trace};
-use super::{App, Failure, access, compliance_packs, tools, voices};
+use super::{App, Failure, access, actions, changes, compliance_packs, tools, voices};
 
+use super::flow_versions::{self, Publication};
 use super::published_flows::OwnFlow;
 pub use super::published_flows::{flow_readiness, published_flow, required_variables};
 
@@ -163,6 +166,7 @@ fn blank(id: Id<Agent>, now: Timestamp, channel: Channel, direction: Direction) 
         draft_version: 1,
         draft_flow: String::new(),
         published_flow: String::new(),
+        published_version: 1,
         created_at: now,
         updated_at: now,
     }
@@ -190,7 +194,12 @@ fn each_once(ids: &[String]) -> Vec<&String> {
 }
 
 /// Creates an agent as a draft; its one-step flow is published at once. `body` has its defaults.
-pub async fn create(app: &App, tenant: Tenant, body: AgentSettings) -> Result<AgentDetail, Failure> {
+pub async fn create(
+    app: &App,
+    tenant: Tenant,
+    by: Actor,
+    body: AgentSettings,
+) -> Result<AgentDetail, Failure> {
     let context = app.context();
     let channel = body.channel.unwrap_or_default();
     let direction = match (channel, body.direction) {
@@ -210,7 +219,12 @@ pub async fn create(app: &App, tenant: Tenant, body: AgentSettings) -> Result<Ag
             row.draft_flow = own.store(tx, &context, row.id)?;
             row.published_flow.clone_from(&row.draft_flow);
             agents::insert(tx, &row)?;
-            Ok(view(row))
+            let publication = Publication { by, note: None, now: context.now };
+            flow_versions::publish(tx, &row, own.graph(), &publication)?;
+            actions::about(tx, row.id);
+            let made = view(row);
+            actions::changed(tx, &(), &made);
+            Ok(made)
         })
         .await
 }
@@ -221,6 +235,7 @@ pub async fn update(
     app: &App,
     tenant: Tenant,
     id: Id<Agent>,
+    by: Actor,
     body: AgentSettings,
 ) -> Result<AgentDetail, Failure> {
     let (context, providers) = (app.context(), Known::of(app));
@@ -249,10 +264,16 @@ pub async fn update(
             agents::update_settings(tx, &row)?;
             let own = if own.fits(&row) { own.clone() } else { OwnFlow::of(&row)? };
             if !before.flow_edited && !own.fits(&before) {
-                let flow = own.store(tx, &context, id)?;
-                agents::replace_flow(tx, id, &flow)?;
+                flow_versions::keep_published(tx, &before)?;
+                row.published_flow = own.store(tx, &context, id)?;
+                row.published_version += 1;
+                agents::replace_flow(tx, id, &row.published_flow)?;
+                let publication = Publication { by, note: None, now: context.now };
+                flow_versions::publish(tx, &row, own.graph(), &publication)?;
             }
-            Ok(view(row))
+            let changed = view(row);
+            actions::changed(tx, &view(before), &changed);
+            Ok(changed)
         })
         .await
 }
@@ -497,6 +518,11 @@ pub async fn set_status(
             }
             if row.status != status {
                 agents::set_status(tx, id, status, now)?;
+                actions::changed(
+                    tx,
+                    &json!({"status": row.status.as_str()}),
+                    &json!({"status": status.as_str()}),
+                );
                 row.status = status;
             }
             Ok(view(row))
@@ -541,9 +567,10 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<(), Fail
     let now = app.clock.now();
     app.of(tenant)
         .tx(move |tx| {
-            find_writable(tx, id)?;
+            let row = find_writable(tx, id)?;
             agent_in_use(tx, id)?;
             agents::delete(tx, id, now)?;
+            actions::changed(tx, &view(row), &());
             Ok(())
         })
         .await
@@ -564,6 +591,8 @@ pub async fn set_locked(
             if !agents::set_locked(tx, id, locked)? {
                 return Err(Failure::not_found("agent"));
             }
+            changes::note(tx, context.now, Topic::Agents, id)?;
+            actions::changed(tx, &json!({"locked": !locked}), &json!({"locked": locked}));
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
             Ok(())
         })

@@ -78,6 +78,10 @@ impl<T, A> Batcher<T, A> {
     /// Waits until a piece was run, by `work` of this caller or of another one, and returns its result: `work` has one
     /// for each piece, in their order. `None` when the caller that ran it was cancelled.
     pub async fn ask<F: Future<Output = Vec<A>>>(&self, piece: T, work: impl Fn(Vec<T>) -> F) -> Option<A> {
+        // The record of its request is written in its transaction, and in nobody else's.
+        if store::db::is_accompanied() {
+            return work(vec![piece]).await.pop();
+        }
         let (send, mut answer) = oneshot::channel();
         let waiting = {
             let mut waiting = self.lock();

@@ -10,6 +10,7 @@ use domain::ids::{Consent, Contact, Id};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::time_zone;
+use domain::topic::Topic;
 use serde_json::{Map, Value, json};
 use store::contacts::{self, ContactRow, Visible};
 use store::{DbError, TenantTx, Tx, erasure};
@@ -17,7 +18,7 @@ use store::{DbError, TenantTx, Tx, erasure};
 use super::contact_view::{present, view};
 use super::do_not_call::{self, Source};
 use super::limits::pages;
-use super::{App, Context, Failure, contact_policy};
+use super::{App, Context, Failure, actions, changes, contact_policy};
 
 /// Time zone of a new contact.
 const TIME_ZONE: &str = "Asia/Kolkata";
@@ -81,7 +82,13 @@ pub async fn upsert(
 ) -> Result<(bool, ContactView), Failure> {
     let context = app.context();
     let checked = check(&context, &change)?;
-    app.of(tenant).tx(move |tx| upsert_in(tx, &context, &change, &checked)).await
+    app.of(tenant)
+        .tx(move |tx| {
+            let upserted = upsert_in(tx, &context, &change, &checked)?;
+            changes::note(tx, context.now, Topic::Contacts, upserted.1.id)?;
+            Ok(upserted)
+        })
+        .await
 }
 
 /// The result of one item in a batch: its reference as sent, and the answer of the single upsert.
@@ -115,6 +122,7 @@ pub async fn upsert_many(app: &App, tenant: Tenant, items: Vec<Value>) -> Result
                     outcome => results.push((reference.clone(), outcome)),
                 }
             }
+            changes::note_all(tx, context.now, Topic::Contacts)?;
             Ok(results)
         })
         .await
@@ -216,6 +224,7 @@ fn upsert_in(
         let mut row = fresh(context, change, phone);
         let consent = fill(context, &mut row, change, checked);
         if contacts::insert(tx, &row)? {
+            actions::about(tx, row.id);
             return Ok((true, settle(tx, context, row, change.opt_out, consent)?));
         }
     }
@@ -275,10 +284,28 @@ fn apply(
     }
     give_reference(tx, context, &mut row, &change.external_ref)?;
     let consent = fill(context, &mut row, change, checked);
+    actions::about(tx, row.id);
+    actions::changed_fields(tx, &changed_fields(change));
     if !contacts::update(tx, &row, context.now)? {
         return Err(Failure::not_found("contact"));
     }
     settle(tx, context, row, change.opt_out, consent)
+}
+
+/// The fields of a change, for the log of actions: their values are personal.
+fn changed_fields(change: &ContactChange) -> Vec<&'static str> {
+    let fields = [
+        ("phone", change.phone.is_some()),
+        ("preferredLanguage", change.preferred_language.is_some()),
+        ("timezone", change.timezone.is_some()),
+        ("attributes", change.attributes.is_some()),
+        ("optOut", change.opt_out.is_some()),
+        ("name", change.name.is_some()),
+        ("email", change.email.is_some()),
+        ("company", change.company.is_some()),
+        ("consent", change.consent.is_some()),
+    ];
+    fields.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
 }
 
 /// Gives a contact that has no reference this one; an empty one is absent.
@@ -361,6 +388,7 @@ pub async fn update(
         .tx(move |tx| {
             let row = present(visible(contacts::get_for_update(tx, id)?, Mode::Live))?;
             let checked = check(&context, &change)?;
+            changes::note(tx, context.now, Topic::Contacts, id)?;
             apply(tx, &context, row, &change, &checked)
         })
         .await
@@ -380,7 +408,7 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<(), Fa
                 erasure::hand_over(tx, id, &context.keyring.hash_phone(&phone))?;
             }
             contacts::delete(tx, id)?;
-            Ok(())
+            Ok(changes::note(tx, context.now, Topic::Contacts, id)?)
         })
         .await
 }

@@ -7,7 +7,7 @@ use domain::decision_log::{Chain, Entry, Head, Strand};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use store::decision_log::{self, HeadRow, NewRow};
-use store::{TenantTx, Tx};
+use store::{DbError, TenantTx, Tx};
 
 use super::{Context, Failure};
 use runtime::crypto::Keyring;
@@ -32,7 +32,7 @@ pub fn record(tx: &mut TenantTx, context: &Context, chain: Chain, entry: Entry) 
 pub struct Chains {
     tips: BTreeMap<(Tenant, Strand), Tip>,
     /// Recorded and not written yet.
-    entries: Vec<((Tenant, Strand), Entry)>,
+    entries: Vec<((Tenant, Strand), Entry, String)>,
 }
 
 /// The newest row of a chain.
@@ -46,8 +46,13 @@ impl Chains {
     /// Records a decision; [`Chains::finish`] must follow in the same transaction. The chain is not locked before it is
     /// written to.
     pub fn record(&mut self, tenant: Tenant, chain: Chain, entry: Entry) {
+        self.record_by(tenant, chain, entry, "");
+    }
+
+    /// The same for an action of somebody, who is named in the record, too: this is by what it is found.
+    pub(crate) fn record_by(&mut self, tenant: Tenant, chain: Chain, entry: Entry, actor: &str) {
         let strand = Strand { chain, mode: if entry.is_test { Mode::Test } else { Mode::Live } };
-        self.entries.push(((tenant, strand), entry));
+        self.entries.push(((tenant, strand), entry, actor.to_owned()));
     }
 
     /// How many decisions are recorded and not written yet.
@@ -57,9 +62,9 @@ impl Chains {
 
     /// Locks the chains of recorded decisions until the transaction ends. Every append to one of them waits: slow work
     /// comes before it.
-    fn hold(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+    fn hold(&mut self, tx: &mut Tx<'_>) -> Result<(), DbError> {
         let mut open = BTreeMap::new();
-        for (whose, entry) in self.entries.iter().filter(|(whose, _)| !self.tips.contains_key(whose)) {
+        for (whose, entry, _) in self.entries.iter().filter(|(whose, ..)| !self.tips.contains_key(whose)) {
             open.entry(*whose).or_insert(entry.timestamp);
         }
         if open.len() > 1 {
@@ -78,23 +83,23 @@ impl Chains {
     }
 
     /// Writes the rows recorded since the last call.
-    pub fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+    pub fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), DbError> {
         self.hold(tx)?;
         let mut rows = Vec::with_capacity(self.entries.len());
-        for (whose, entry) in self.entries.drain(..) {
+        for (whose, entry, actor) in self.entries.drain(..) {
             let tip = self.tips.get_mut(&whose);
-            let tip = tip.ok_or_else(|| Failure::internal("a chain is written to that is not held"))?;
+            let tip =
+                tip.ok_or_else(|| DbError::Internal("a chain is written to that is not held".into()))?;
             tip.at = tip.at.max(entry.timestamp);
             let row = Entry { timestamp: tip.at, ..entry }.after(&tip.head);
             tip.head = Head { seq: tip.head.seq.saturating_add(1), hash: row.integrity_hash.clone() };
-            rows.push(NewRow { tenant: whose.0, strand: whose.1, seq: tip.head.seq, at: tip.at, row });
+            rows.push(NewRow { tenant: whose.0, strand: whose.1, seq: tip.head.seq, at: tip.at, row, actor });
         }
-        decision_log::append(tx, &rows)?;
-        Ok(())
+        decision_log::append(tx, &rows)
     }
 
     /// Writes the rest, and moves the heads to the appended rows.
-    pub fn finish(mut self, tx: &mut Tx<'_>, context: &Context) -> Result<(), Failure> {
+    pub fn finish(mut self, tx: &mut Tx<'_>, context: &Context) -> Result<(), DbError> {
         self.write(tx)?;
         let mut grown = Vec::with_capacity(self.tips.len());
         for ((tenant, strand), Tip { head, at }) in self.tips {

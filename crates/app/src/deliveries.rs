@@ -2,14 +2,14 @@
 
 use ::webhooks::{Replayed, complete};
 use api::error_codes;
-use api::webhooks::Delivery as DeliveryView;
-use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
+use api::webhooks::{Delivery as DeliveryView, ReplayedDeliveries};
+use domain::ids::{Call, Delivery, Event, Id, WebhookEndpoint};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::deliveries::{self, DeliveryRow, Filter, Key};
 use store::partitions::PartitionedTable;
-use store::{DbError, TenantTx, webhooks};
+use store::{DbError, TenantTx, calls, events, webhooks};
 
 use super::limits::pages;
 use super::{App, Context, Failure};
@@ -96,6 +96,102 @@ pub async fn list(
     });
     let (rows, next) = page.await?;
     Ok((rows.into_iter().map(view).collect::<Result<_, _>>()?, next))
+}
+
+/// The event or the call whose deliveries are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    Event(Id<Event>),
+    Call(Id<Call>),
+}
+
+/// Events of a call that are looked for; a call has about ten.
+const EVENTS_OF_CALL: i64 = 500;
+
+/// Deliveries of one event or of the events of one call, newest first.
+#[allow(clippy::too_many_arguments, reason = "the filters of one list")]
+pub async fn list_about(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    endpoint: Id<WebhookEndpoint>,
+    about: About,
+    filter: Filter,
+    before: Option<String>,
+    limit: i64,
+) -> Result<(Vec<DeliveryView>, Option<String>), Failure> {
+    let since = PartitionedTable::Deliveries.bound(oldest(app));
+    let page = app.of(tenant).read(move |tx| {
+        must_have_endpoint(tx, endpoint)?;
+        let events = match about {
+            About::Event(event) => vec![event],
+            About::Call(call) => match calls::get_taken(tx, mode, call)? {
+                Some(call) => events::of_call(tx, call.id, call.contact, EVENTS_OF_CALL)?,
+                None => Vec::new(),
+            },
+        };
+        let between = (since.as_str(), before.as_deref().unwrap_or("whd_~"));
+        pages::read(
+            tx,
+            limit,
+            before.clone(),
+            |tx, limit, before| {
+                let between = (between.0, before.unwrap_or(between.1));
+                let tx = &mut tx.of(tenant);
+                let rows = deliveries::of_events(tx, endpoint, (mode, &filter), between, &events, limit)?;
+                let next = pages::last(&rows, limit, |row| row.id.to_string());
+                Ok::<_, Failure>((rows, next))
+            },
+            |tx, row| {
+                let row = completed(&mut tx.of(tenant), row)?;
+                let bytes = row.envelope.as_ref().map_or(0, String::len) + row.attempts.len();
+                Ok((row.id.to_string(), bytes, row))
+            },
+        )
+    });
+    let (rows, next) = page.await?;
+    Ok((rows.into_iter().map(view).collect::<Result<_, _>>()?, next))
+}
+
+/// Replays the failed deliveries of an endpoint that were created in `[since, until)`, oldest first, at most
+/// [`deliveries::MOST_REPLAYED`] at once. A repeat finds none of them: they are pending.
+///
+/// # Errors
+/// 409 `conflict` while replayed deliveries of the endpoint wait for their attempt, and for a disabled endpoint.
+pub async fn replay_failed(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    endpoint: Id<WebhookEndpoint>,
+    since: Timestamp,
+    until: Option<Timestamp>,
+) -> Result<ReplayedDeliveries, Failure> {
+    let context = app.context();
+    let until = until.unwrap_or(context.now.plus(1));
+    if until <= since {
+        return Err(Failure::field("until", "must be later than since"));
+    }
+    let table = PartitionedTable::Deliveries;
+    let between = (table.bound(since.max(oldest(app))), table.bound(until));
+    let replay = app.of(tenant).tx_alone(move |tx| {
+        let row = webhooks::get_for_update(tx, endpoint)?;
+        if !row.ok_or_else(|| Failure::not_found("webhook endpoint"))?.active {
+            return Err(Failure::conflict("the endpoint is disabled; set its status to active first"));
+        }
+        let waiting = deliveries::replays_waiting(tx, endpoint)?;
+        if waiting > 0 {
+            let message = "a replay of this endpoint runs; try again when its deliveries were attempted";
+            return Err(Failure::conflict(message).with_meta(json!({"waiting": waiting})));
+        }
+        let between = (between.0.as_str(), between.1.as_str());
+        Ok(context.webhooks.replay_failed(tx, context.now, endpoint, mode, between)?)
+    });
+    let replay = replay.await?;
+    Ok(ReplayedDeliveries {
+        replayed: replay.replayed,
+        redacted: replay.redacted,
+        next_since: replay.last.map(|last| Timestamp(last.unix_ms())),
+    })
 }
 
 /// One delivery in one mode.

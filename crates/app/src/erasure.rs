@@ -244,6 +244,7 @@ fn calls(
     erased: &mut Erased,
 ) -> Result<(), Failure> {
     erasure::empty_calls(tx, &person.call_ids(), context.now)?;
+    store::live_calls::erase(tx, &person.call_ids())?;
     erased.calls += person.calls.len() as u64;
     erased.transcripts += person.calls.values().filter(|call| call.transcript).count() as u64;
     tx.wake(topics::CALLS);

@@ -5,16 +5,18 @@ use std::collections::BTreeSet;
 
 use api::agents::{Flow as FlowView, FlowEdit, MAX_GRAPH, SavedFlow};
 use api::error_codes::{AGENT_LOCKED, FLOW_CONFLICT};
+use api::flow_versions::{FlowEditor, FlowRestore};
+use domain::actor::Actor;
 use domain::conversation::{self, CheckFacts, Flow, Issue, blocks_publishing, is_plus_91};
 use domain::ids::{Agent, Id};
 use domain::phone::Phone;
 use domain::tenant::Tenant;
-use serde_json::json;
+use serde_json::{Value, json};
 use store::DbError;
-use store::agents::{self, AgentRow};
+use store::agents::{self, AgentRow, DraftAuthor};
 
 use super::published_flows::{Needs, new_id, not_ready, read_stored, stored_graph};
-use super::{App, Failure, tools};
+use super::{App, Failure, actions, flow_versions, tools};
 
 /// Retries of checking a draft when another one is saved meanwhile.
 const ATTEMPTS: usize = 4;
@@ -36,7 +38,8 @@ fn issues(row: &AgentRow, tool_ids: &BTreeSet<String>, flow: &Flow) -> Vec<Issue
 
 /// Draft, published flow, and the issues of the draft.
 pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView, Failure> {
-    let (row, draft, published, tool_ids) = app
+    let now = app.clock.now();
+    let (row, draft, published, tool_ids, edited, editing) = app
         .of(tenant)
         .read(move |tx| {
             let row = super::agents::find(tx, id)?;
@@ -47,7 +50,9 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView, F
                 Some(stored_graph(tx, &row.published_flow)?)
             };
             let tool_ids = tools::ids(tx)?;
-            Ok::<_, Failure>((row, draft, published, tool_ids))
+            let edited = agents::draft_author(tx, id)?;
+            let editing = flow_versions::editors(tx, id, now)?;
+            Ok::<_, Failure>((row, draft, published, tool_ids, edited, editing))
         })
         .await?;
     let (draft, flow) = read_stored(&row.draft_flow, &draft)?;
@@ -57,12 +62,39 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView, F
         None => draft.clone(),
     };
     let issues = issues(&row, &tool_ids, &flow);
-    Ok(FlowView { draft, draft_version: row.draft_version, published, issues })
+    Ok(view(&row, draft, published, issues, edited, editing))
+}
+
+fn view(
+    row: &AgentRow,
+    draft: Value,
+    published: Value,
+    issues: Vec<Issue>,
+    edited: DraftAuthor,
+    editing: Vec<FlowEditor>,
+) -> FlowView {
+    FlowView {
+        draft,
+        draft_version: row.draft_version,
+        published,
+        published_version: row.published_version,
+        issues,
+        updated_by: edited.author,
+        updated_by_name: edited.name,
+        updated_at: edited.at,
+        editing,
+    }
 }
 
 /// Saves a draft over the version it was made from. It may be incomplete; a body that is no flow graph at all is
 /// refused.
-pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowEdit) -> Result<SavedFlow, Failure> {
+pub async fn save(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Agent>,
+    by: Actor,
+    body: FlowEdit,
+) -> Result<SavedFlow, Failure> {
     let flow = Flow::parse(&body.graph).map_err(|why| {
         let field = if why.field == "graph" { why.field } else { format!("graph.{}", why.field) };
         Failure::field(&field, why.message)
@@ -94,8 +126,13 @@ pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowEdit) -> R
             }
             let flow = new_id(&context);
             agents::add_flow(tx, id, &flow, &graph, None)?;
-            let saved = agents::save_draft(tx, id, &flow, base, context.now)?;
+            let name = flow_versions::name_of(tx, by)?;
+            let author = (by.to_string(), name);
+            let saved =
+                agents::save_draft(tx, id, &flow, base, (&author.0, author.1.as_deref()), context.now)?;
             let draft_version = saved.ok_or_else(|| Failure::internal("a draft changed under its lock"))?;
+            let version = |number: i64| json!({"draftVersion": number});
+            actions::changed(tx, &version(base), &version(draft_version));
             if row.draft_flow != row.published_flow {
                 agents::drop_flow(tx, &row.draft_flow)?;
             }
@@ -105,8 +142,39 @@ pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowEdit) -> R
     Ok(SavedFlow { draft_version, issues })
 }
 
-/// Makes the draft the flow that conversations run.
-pub async fn publish(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView, Failure> {
+/// Makes a version the draft.
+///
+/// # Errors
+/// 404, 409 `flow_conflict`, 423.
+pub async fn restore(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Agent>,
+    by: Actor,
+    number: i64,
+    body: FlowRestore,
+) -> Result<SavedFlow, Failure> {
+    let text = app
+        .of(tenant)
+        .read(move |tx| {
+            let agent = super::agents::find(tx, id)?;
+            Ok::<_, Failure>(flow_versions::stored(tx, &agent, number)?.1)
+        })
+        .await?;
+    let graph: Value =
+        serde_json::from_str(&text).map_err(|why| Failure::internal(format!("a version of {id}: {why}")))?;
+    save(app, tenant, id, by, body.with(graph)).await
+}
+
+/// Makes the draft the flow that conversations run, and keeps it as a version with this note. A draft that is published
+/// already is not published again.
+pub async fn publish(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Agent>,
+    by: Actor,
+    note: Option<String>,
+) -> Result<FlowView, Failure> {
     let now = app.clock.now();
     for _ in 0..ATTEMPTS {
         let (row, text, tool_ids) = app
@@ -126,26 +194,34 @@ pub async fn publish(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowVie
             return Err(not_ready("the draft has errors that keep it from being published", &issues));
         }
         let needs = Needs::of(&flow);
-        let (text, judged) = (needs.to_text()?, row.draft_flow);
+        let (text, judged, stored, note) = (needs.to_text()?, row.draft_flow, text, note.clone());
         let published = app
             .of(tenant)
             .tx(move |tx| {
-                let row = super::agents::find_writable(tx, id)?;
+                let mut row = super::agents::find_writable(tx, id)?;
                 if row.draft_flow != judged || !needs.issues(tx)?.is_empty() {
                     return Ok::<_, Failure>(None);
                 }
+                flow_versions::keep_published(tx, &row)?;
                 agents::set_needs(tx, &judged, &text)?;
                 if !agents::publish_draft(tx, id, row.draft_version, now)? {
                     return Err(Failure::internal("a draft changed under its lock"));
                 }
                 if row.published_flow != judged {
                     agents::drop_flow(tx, &row.published_flow)?;
+                    row.published_flow.clone_from(&judged);
+                    row.published_version += 1;
+                    let publication = flow_versions::Publication { by, note: note.as_deref(), now };
+                    flow_versions::publish(tx, &row, &stored, &publication)?;
                 }
-                Ok(Some(row.draft_version))
+                actions::changed(tx, &(), &json!({"publishedVersion": row.published_version}));
+                let edited = agents::draft_author(tx, id)?;
+                Ok(Some((row, edited, flow_versions::editors(tx, id, now)?)))
             })
             .await?;
-        if let Some(draft_version) = published {
-            return Ok(FlowView { published: graph.clone(), draft: graph, draft_version, issues });
+        if let Some((row, edited, editing)) = published {
+            let published = graph.clone();
+            return Ok(view(&row, graph, published, issues, edited, editing));
         }
     }
     Err(DbError::Retry("the draft keeps changing".into()).into())

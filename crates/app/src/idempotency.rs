@@ -14,7 +14,7 @@ pub use store::idempotency::TakenKey;
 use store::idempotency::{self, KeyState, Slot};
 use store::{DbError, Tx};
 
-use super::{App, Failure};
+use super::{App, Failure, actions};
 
 /// Keys deleted in one transaction.
 const BATCH: i64 = 500;
@@ -123,7 +123,10 @@ impl Once {
         let Some(slot) = &self.0 else { return Ok(Claim::Mine) };
         match idempotency::reserve(tx, slot, now, now.plus(LEASE))? {
             KeyState::Fresh => Ok(Claim::Mine),
-            KeyState::Replay { status, body } => Ok(Claim::Given(Answer { status, body, replayed: true })),
+            KeyState::Replay { status, body } => {
+                actions::unchanged(tx);
+                Ok(Claim::Given(Answer { status, body, replayed: true }))
+            }
             KeyState::InProgress => Err(Failure::plain(error_codes::IDEMPOTENCY_IN_PROGRESS)),
             KeyState::Reused => Err(Failure::plain(error_codes::IDEMPOTENCY_KEY_REUSED)),
         }

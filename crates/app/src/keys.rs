@@ -1,15 +1,16 @@
 //! API keys, as the operator makes and revokes them. The full value leaves the service once.
 
-use api::error_codes::CONFLICT;
+use api::error_codes::{CONFLICT, ROLE_MISSING};
 use api::operator::{ApiKey as KeyView, CancelledWork, GRACE_HOURS, NewApiKey, RotateKey};
 use api::scopes;
 use domain::ids::{ApiKey, Id};
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::{Mode, Role, Tenant};
 use domain::time::HOUR;
+use store::DbError;
 use store::keys::{self, KeyRow, NewValue};
 
 use super::operator_log::{self, Trace};
-use super::{App, Failure, access, nudges, scheduled_calls};
+use super::{App, Failure, access, actions, nudges, scheduled_calls};
 
 /// Random characters of a key: 160 bits.
 const SECRET_LENGTH: usize = 32;
@@ -27,6 +28,7 @@ fn view(row: KeyRow, key: Option<String>) -> KeyView {
         revoked_at: row.revoked_at,
         created_at: row.created_at,
         previous_valid_until: row.old_until,
+        last_used_at: row.last_used_at,
         key,
         cancelled: None,
     }
@@ -54,8 +56,28 @@ fn new_value(app: &App, mode: Mode) -> (String, String) {
     (format!("{start}{secret}"), prefix)
 }
 
-/// Creates a key; the answer is the only place that ever shows its value.
-pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewApiKey) -> Result<KeyView, Failure> {
+/// Refuses a member below an owner a key that erases people: who has its value may do what the key may.
+fn may_have(role: Option<Role>, scopes: &str) -> Result<(), Failure> {
+    let erases = scopes.split(' ').any(|scope| scope == scopes::CONTACTS_ERASE.0);
+    if !erases || role.is_none_or(|role| role == Role::Owner) {
+        return Ok(());
+    }
+    let message = format!("a key with {} takes the role owner", scopes::CONTACTS_ERASE.0);
+    let meta = serde_json::json!({"role": Role::Owner.as_str()});
+    Err(Failure::new(ROLE_MISSING, message).with_meta(meta))
+}
+
+/// Creates a key; the answer is the only place that ever shows its value. `role` is that of the member who asks.
+///
+/// # Errors
+/// 400; 403 `role_missing` for a key that erases people.
+pub async fn create(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    role: Option<Role>,
+    body: NewApiKey,
+) -> Result<KeyView, Failure> {
     let context = app.context();
     let mode = Mode::parse(&body.mode).ok_or_else(|| Failure::field("mode", "must be one of live, test"))?;
     if body.expires_at.is_some_and(|expiry| expiry <= context.now) {
@@ -72,13 +94,16 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewApiKey) ->
         revoked_at: None,
         created_at: context.now,
         old_until: None,
+        last_used_at: None,
     };
+    may_have(role, &row.scopes)?;
     let hash = app.keyring.hash(&key);
     let stored = row.clone();
     app.of(tenant)
         .tx(move |tx| {
             access::workspace(tx)?;
             keys::insert(tx, &stored, &hash)?;
+            actions::changed(tx, &(), &view(stored.clone(), None));
             operator_log::append(tx, &context, &trace, Some(tenant), &stored.id.to_string())?;
             Ok::<_, Failure>(())
         })
@@ -86,8 +111,29 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewApiKey) ->
     Ok(view(row, Some(key)))
 }
 
+/// Keys in one transaction.
+const USES: usize = 200;
+
+/// Writes when keys were used on this node since the last time.
+///
+/// # Errors
+/// Of the store; these uses are lost then.
+pub async fn write_uses(app: &App) -> Result<(), DbError> {
+    let used: Vec<_> = app.access.take_uses();
+    for used in used.chunks(USES) {
+        let used = used.to_vec();
+        app.store
+            .tx(move |tx| {
+                used.iter().try_for_each(|((tenant, key), at)| keys::used(&mut tx.of(*tenant), *key, *at))
+            })
+            .await?;
+    }
+    Ok(())
+}
+
 /// The keys of a workspace.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<KeyView>, Failure> {
+    write_uses(app).await?;
     app.of(tenant)
         .read(move |tx| {
             access::workspace(tx)?;
@@ -100,18 +146,21 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<KeyView>, Failure> {
 /// is the only place that ever shows the new value.
 ///
 /// # Errors
-/// 404; 409 `conflict` for a key that is revoked or has expired.
+/// 403 `role_missing` for a key that erases people; 404; 409 `conflict` for a key that is revoked or has expired.
 pub async fn rotate(
     app: &App,
     trace: Trace,
     tenant: Tenant,
     key: Id<ApiKey>,
+    role: Option<Role>,
     body: RotateKey,
 ) -> Result<KeyView, Failure> {
     let context = app.context();
     let access_changes = app.access_changes();
     let found = app.of(tenant).read(keys::list).await?;
-    let mode = found.iter().find(|row| row.id == key).ok_or_else(|| Failure::not_found("key"))?.mode;
+    let row = found.iter().find(|row| row.id == key).ok_or_else(|| Failure::not_found("key"))?;
+    may_have(role, &row.scopes)?;
+    let mode = row.mode;
     let (value, prefix) = new_value(app, mode);
     let grace = body.grace_hours.unwrap_or(GRACE_HOURS);
     let new = NewValue {

@@ -3,15 +3,19 @@
 
 pub mod access;
 pub mod account;
+pub mod actions;
 pub mod after_call;
 pub mod agents;
 pub mod analytics;
 pub mod api_documents;
+pub mod attention;
 pub mod audit;
 pub mod batcher;
+pub mod bell;
 pub mod board_messages;
 pub mod call_env;
 pub mod calls;
+pub mod changes;
 pub mod chat_words;
 pub mod compliance_packs;
 pub mod contact_policy;
@@ -19,6 +23,7 @@ pub mod contact_view;
 pub mod contacts;
 pub mod decision_log;
 pub mod deliveries;
+mod device_marks;
 #[cfg(test)]
 mod directions;
 pub mod disk;
@@ -27,25 +32,34 @@ pub mod do_not_call;
 pub mod due_dials;
 pub mod due_rows;
 pub mod erasure;
+pub mod evaluation_view;
 pub mod event_stream;
 pub mod events;
 pub mod failure;
+pub mod flow_versions;
 pub mod flows;
 mod held_up;
 pub mod idempotency;
 pub mod installation;
+pub mod invitations;
 pub mod keys;
 pub mod limits;
 pub mod lines;
 pub mod log_marks;
+pub mod masked_numbers;
 pub mod master_key;
+pub mod member_streams;
 pub mod members;
 pub mod node;
 pub mod nudges;
 pub mod numbers;
+pub mod openid;
 pub mod operator_log;
 pub mod outgoing;
-mod owed_steps;
+pub mod owed_steps;
+pub mod passwords;
+pub mod people;
+pub mod presence;
 pub mod published_flows;
 pub mod readiness;
 pub mod recording_uploads;
@@ -53,6 +67,11 @@ pub mod recordings;
 pub mod restored;
 pub mod room_state;
 pub mod scheduled_calls;
+pub mod search;
+pub mod sessions;
+pub mod sign_in;
+pub mod sign_in_attempts;
+pub mod sign_in_links;
 pub mod timelines;
 pub mod tool_calls;
 pub mod tools;
@@ -134,6 +153,12 @@ pub mod topics {
     pub const CARRIER: WakeSet = WakeSet(1 << 23);
     /// A node needs channels of a trunk, or has released some.
     pub const TRUNKS: WakeSet = WakeSet(1 << 24);
+    /// Something changed without an event, for those who watch.
+    pub const CHANGES: WakeSet = store::changes::NOTED;
+    /// A chat waits for a member, or a member came or has room for another chat.
+    pub const INBOX: WakeSet = WakeSet(1 << 26);
+    /// A conversation is to be graded, or a sweep goes on.
+    pub const EVALUATIONS: WakeSet = WakeSet(1 << 29);
 }
 
 /// What the rooms above this one do when something happens here; the binary implements it (`dastak/src/hooks.rs`). By
@@ -200,7 +225,8 @@ pub trait Hooks: Send + Sync {
         Ok(Carried::Refused("number_unavailable".into()))
     }
 
-    /// A conversation on the messaging channel has ended, and was read where it is to be (docs/contract/boards.md#sorting).
+    /// A chat has ended, and was analysed where it is to be. One that ended with an opt-out is told at its end, and again once
+    /// it was analysed.
     fn chat_ended(&self, tx: &mut TenantTx, context: &Context, chat: &ChatRow) -> Result<(), Failure> {
         Ok(())
     }
@@ -239,6 +265,8 @@ pub struct App {
     pub traces: Traces,
     /// This node's cache of keys.
     pub access: access::Cache,
+    /// This node's cache of sessions.
+    pub sessions: sessions::Cache,
     /// Invalid keys by address.
     pub throttle: access::Throttle,
     /// Hooks of the rooms above this one.
@@ -264,6 +292,8 @@ pub struct App {
     pub pages: providers::GuardedClient,
     /// The mail server, if there is one.
     pub mailer: Option<Arc<providers::mail::Mailer>>,
+    /// The identity provider, if there is one.
+    pub openid: Option<Arc<providers::openid::IdentityProvider>>,
     /// Deliveries in progress.
     pub webhooks: Arc<::webhooks::Engine>,
     /// Marks of the decision log.

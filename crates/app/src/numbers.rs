@@ -8,12 +8,13 @@ use domain::call::Direction;
 use domain::compliance::{Series, read_own_number};
 use domain::ids::{Agent, Id, Number};
 use domain::tenant::Tenant;
+use domain::topic::Topic;
 use serde_json::json;
 use store::numbers::{self, NumberRow};
 use store::{DbError, Store};
 
 use super::operator_log::{self, Trace};
-use super::{App, Failure, access, agents};
+use super::{App, Failure, access, actions, agents, changes};
 
 /// A number as clients see it.
 pub fn view(row: NumberRow) -> NumberView {
@@ -120,6 +121,8 @@ pub async fn set_carrier(
         .tx(move |tx| {
             let row = numbers::set_carrier(tx, id, carrier.as_deref())?
                 .ok_or_else(|| Failure::not_found("number"))?;
+            changes::note(tx, context.now, Topic::Numbers, id)?;
+            actions::changed(tx, &(), &json!({"carrier": carrier}));
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
             Ok(view(row))
         })
@@ -134,9 +137,11 @@ pub async fn set_inbound_agent(
     id: Id<Number>,
     agent: Option<String>,
 ) -> Result<NumberView, Failure> {
+    let now = app.clock.now();
     app.store
         .tx(move |tx| {
-            numbers::get(&mut tx.of(tenant), id)?.ok_or_else(|| Failure::not_found("number"))?;
+            changes::note(&mut tx.of(tenant), now, Topic::Numbers, id)?;
+            let row = numbers::get(&mut tx.of(tenant), id)?.ok_or_else(|| Failure::not_found("number"))?;
             let agent = match &agent {
                 Some(text) => {
                     let agent = text.parse::<Id<Agent>>().map_err(|_| Failure::not_found("agent"))?;
@@ -146,6 +151,8 @@ pub async fn set_inbound_agent(
                 }
                 None => None,
             };
+            let answering = |agent: Option<Id<Agent>>| json!({"inboundAgentId": agent});
+            actions::changed(tx, &answering(row.inbound_agent), &answering(agent));
             numbers::set_inbound_agent(&mut tx.of(tenant), id, agent)?
                 .map(view)
                 .ok_or_else(|| Failure::not_found("number"))

@@ -6,7 +6,7 @@ use domain::tenant::Tenant;
 use store::operator_log::{self, LogRow};
 use store::{DbError, Tx};
 
-use super::{App, Context, Failure};
+use super::{App, Context, Failure, actions};
 use runtime::ids::Ids;
 
 /// The origin of an operator's write.
@@ -21,7 +21,8 @@ pub fn new_id(ids: &Ids) -> String {
     ids.make::<Event>().to_string().replacen("evt_", "olog_", 1)
 }
 
-/// Adds a line. `subject` holds ids and names only.
+/// Adds a line about a change of the operator. `subject` holds ids and names only; it begins with the id of the object,
+/// if it has one. A member who uses an operation of the operator is in the log of actions only.
 pub fn append(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -29,6 +30,9 @@ pub fn append(
     workspace: Option<Tenant>,
     subject: &str,
 ) -> Result<(), DbError> {
+    if !actions::of_operator(tx, workspace, subject) {
+        return Ok(());
+    }
     let row = LogRow {
         id: new_id(&context.ids),
         at: context.now,

@@ -57,7 +57,7 @@ pub(super) fn owe_recording(
 
 /// Whether the person of a call was erased, as its contact or by its number. Locks the contact, so that the answer
 /// stays true until the transaction ends.
-pub(super) fn person_is_erased(tx: &mut Tx<'_>, call: &CallRow) -> Result<bool, Failure> {
+pub fn person_is_erased(tx: &mut Tx<'_>, call: &CallRow) -> Result<bool, Failure> {
     if [&call.to_number, &call.from_number].into_iter().any(|number| number == ERASED) {
         return Ok(true);
     }

@@ -263,6 +263,11 @@ impl OwnFlow {
             && self.knowledge_base == row.knowledge_base
     }
 
+    /// Its graph, as JSON text.
+    pub(crate) fn graph(&self) -> &str {
+        &self.graph
+    }
+
     /// Stores it; its id.
     pub fn store(&self, tx: &mut TenantTx, context: &Context, agent: Id<Agent>) -> Result<String, Failure> {
         let id = new_id(context);

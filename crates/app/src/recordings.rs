@@ -4,22 +4,27 @@
 //! of the object store: an erasure then takes effect at once for existing links, and a player needs to reach nothing
 //! but the service.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use api::calls::{Peaks, PeaksOfCall};
 use api::error_codes;
 use api::events::Event;
 use config::Config;
 use domain::call::RecordedFile;
 use domain::call::after::AfterCallStep;
+use domain::call::peaks::{PeakMeter, WAV_HEAD, WAV_MILLISECOND};
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::ids::{Call, Id, Recording};
-use domain::tenant::Mode;
+use domain::ports::ProviderError;
+use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, MINUTE, SECOND};
 use serde_json::json;
 use store::after_calls::{self, StepRow};
 use store::calls::{self, CallRow};
 use store::recordings::{self, RecordingRow};
 use store::{TenantTx, Tx, recording_uploads, workspaces};
+use tokio::sync::Semaphore;
 
 use super::call_env::{Env, emit};
 use super::{App, Context, Failure, access, decision_log, owed_steps, topics};
@@ -32,10 +37,6 @@ pub type Sound = Sending<Recording>;
 const LINK_LIVES: i64 = 5 * MINUTE;
 /// How long a call has been over before an unreported file of it is handled: its node may still be closing it.
 const SPOOL_REST: i64 = 10 * MINUTE;
-/// Bytes before the sound of a WAV file, and of a millisecond of sound: two channels of 8,000 samples of 16
-/// bits a second.
-const WAV_HEAD: u64 = 44;
-const WAV_MILLISECOND: u64 = 32;
 /// Recordings deleted in one transaction.
 const BATCH: i64 = 200;
 
@@ -81,7 +82,12 @@ pub(super) fn arrived(
 
 /// Records that a recording is an object now, sends its event, and adds it to the decision log. `false` when it is
 /// gone.
-pub(super) async fn kept(app: &App, recording: &RecordingRow, bytes: i64) -> Result<bool, Failure> {
+pub(super) async fn kept(
+    app: &App,
+    recording: &RecordingRow,
+    bytes: i64,
+    peaks: Option<(i64, Vec<u8>)>,
+) -> Result<bool, Failure> {
     let (env, recording) = (app.call_env(), recording.clone());
     app.store
         .tx(move |tx| {
@@ -89,6 +95,9 @@ pub(super) async fn kept(app: &App, recording: &RecordingRow, bytes: i64) -> Res
             if !recordings::keep(&mut tx.of(tenant), id, bytes, env.context.now)? {
                 // Another node noted it, or it is gone.
                 return Ok(recordings::get(&mut tx.of(tenant), id)?.is_some());
+            }
+            if let Some((step_ms, peaks)) = &peaks {
+                recordings::keep_peaks(&mut tx.of(tenant), id, *step_ms, peaks)?;
             }
             let call = calls::get_for_update(&mut tx.of(tenant), recording.call)?
                 .ok_or_else(|| Failure::internal("a recording without a call"))?;
@@ -181,6 +190,85 @@ pub(crate) const NAME: Name = Name { one: "recording", many: "recordings" };
 /// Those of [`Outgoing::open`](crate::outgoing::Outgoing::open).
 pub async fn sound(app: &App, row: &RecordingRow, first: u64, length: u64) -> Result<Sound, Failure> {
     app.shares.recordings.open(app, (row.workspace, row.id), Range { key: key(row), first, length }).await
+}
+
+/// Bytes of a file that are read at once.
+const PIECE: usize = 64 * 1024;
+/// Recordings that a node reads at once for their peaks.
+const MEASURED: usize = 2;
+
+/// `GET /v1/calls/{id}/peaks`. Peaks that were not stored with the recording, which another node completed or an earlier
+/// version stored, are made of its object once.
+pub async fn peaks_of_call(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    call: Id<Call>,
+) -> Result<PeaksOfCall, Failure> {
+    let found = app.of(tenant).read(move |tx| {
+        calls::get_taken(tx, mode, call)?.ok_or_else(|| Failure::not_found("call"))?;
+        let recording = recordings::of_call(tx, call)?.filter(|row| row.kept_at.is_some());
+        let known = recording.as_ref().map(|row| recordings::peaks(tx, row.id)).transpose()?.flatten();
+        Ok::<_, Failure>((recording, known))
+    });
+    let measured = match found.await? {
+        (_, Some(known)) => Some(known),
+        (Some(row), None) => measure_object(app, &row).await?,
+        (None, None) => None,
+    };
+    let peaks = measured.map(|(step_ms, peaks)| Peaks {
+        step_ms,
+        customer: peaks.iter().step_by(2).copied().collect(),
+        agent: peaks.iter().skip(1).step_by(2).copied().collect(),
+    });
+    Ok(PeaksOfCall { call_id: call, peaks })
+}
+
+/// Measures and stores the peaks of a recording's object; `None` when it is gone.
+async fn measure_object(app: &App, row: &RecordingRow) -> Result<Option<(i64, Vec<u8>)>, Failure> {
+    static MEASURING: Semaphore = Semaphore::const_new(MEASURED);
+    let Ok(_turn) = MEASURING.try_acquire() else {
+        let message = "this node measures other recordings; try again in a moment";
+        return Err(Failure { retry_after: Some(1), ..Failure::new(error_codes::RATE_LIMITED, message) });
+    };
+    let bytes = row.bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
+    let unread = |why: ProviderError| Failure {
+        cause: Some(why.to_string()),
+        retry_after: Some(2),
+        ..Failure::plain(error_codes::UNAVAILABLE)
+    };
+    let (key, mut meter) = (key(row), PeakMeter::new(bytes));
+    let opened = app.ports.objects.open(&key, 0, bytes).await.map_err(unread)?;
+    let Some(mut pieces) = opened else { return Ok(None) };
+    while let Some(piece) = pieces.next().await.map_err(unread)? {
+        // A piece takes microseconds.
+        meter.read(&piece);
+    }
+    let (step_ms, peaks) = meter.finish();
+    let (id, kept) = (row.id, peaks.clone());
+    app.of(row.workspace).tx(move |tx| recordings::keep_peaks(tx, id, step_ms, &kept)).await?;
+    Ok(Some((step_ms, peaks)))
+}
+
+/// The peaks of a file of this node; `None` without the file. It is read on a thread for blocking work.
+pub(super) async fn measure_file(app: &App, path: &str) -> Result<Option<(i64, Vec<u8>)>, Failure> {
+    let path = PathBuf::from(path);
+    let work = move || -> std::io::Result<Option<(i64, Vec<u8>)>> {
+        let mut file = match std::fs::File::open(&path) {
+            Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        let (mut meter, mut piece) = (PeakMeter::new(file.metadata()?.len()), vec![0; PIECE]);
+        loop {
+            match file.read(&mut piece)? {
+                0 => return Ok(Some(meter.finish())),
+                length => meter.read(&piece[..length]),
+            }
+        }
+    };
+    let measured = app.clock.outside(runtime::blocking::run(work)).await;
+    let measured = measured.map_err(|why| Failure::internal(why.to_string()))?;
+    measured.map_err(|why| Failure::internal(format!("the peaks of a recording: {why}")))
 }
 
 /// Forgets a recording; its object is dropped by a step of its call, which is tried until it succeeds.

@@ -82,6 +82,7 @@ pub async fn settle(store: &Store, waiting: Vec<Waiting>, subject: String) -> Re
             for Waiting { step, file } in &waiting {
                 store::after_calls::move_file(tx, step, &file.display().to_string())?;
             }
+            store::sessions::delete_all(tx)?;
             store::operator_log::append(tx, &row)
         })
         .await

@@ -104,7 +104,7 @@ pub async fn create(
 
 fn new_row(
     env: &Env,
-    key: Id<ApiKey>,
+    key: Option<Id<ApiKey>>,
     prepared: &Prepared,
     state: domain::scheduled_call::ScheduledCall,
 ) -> Result<ScheduledCallRow, Failure> {
@@ -118,7 +118,7 @@ fn new_row(
         id: env.context.ids.make(),
         workspace: prepared.workspace.id,
         mode: prepared.mode,
-        api_key: Some(key),
+        api_key: key,
         agent: agent.id,
         to_number: to.to_string(),
         from_number,

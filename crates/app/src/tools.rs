@@ -6,6 +6,7 @@ use api::operator_agents::{NewTool, WebhookConfig};
 use api::tools::Tool as ToolView;
 use domain::ids::{Id, Tool};
 use domain::tenant::Tenant;
+use domain::topic::Topic;
 use http::{HeaderName, HeaderValue};
 use providers::guarded_client::Policy;
 use store::TenantTx;
@@ -13,7 +14,7 @@ use store::tools::{self, ToolRow};
 
 use super::operator_log::{self, Trace};
 use super::tool_calls::{self, arguments, purpose};
-use super::{App, Failure, access};
+use super::{App, Failure, access, actions, changes};
 
 /// Tools of every workspace: `(id and type, name, description)`. The ids stay for ever: flows name them.
 const BUILT_IN: [(&str, &str, &str); 4] = [
@@ -98,6 +99,7 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewTool) -> R
             access::workspace(tx)?;
             tools::insert(tx, &row, &sealed)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &row.id.to_string())?;
+            actions::changed(tx, &(), &serde_json::json!({"name": row.name}));
             Ok(view(row.clone()))
         })
         .await
@@ -111,6 +113,7 @@ pub async fn delete(app: &App, trace: Trace, tenant: Tenant, id: Id<Tool>) -> Re
             if !tools::delete(tx, id)? {
                 return Err(Failure::not_found("tool"));
             }
+            changes::note(tx, context.now, Topic::Tools, id)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
             Ok(())
         })

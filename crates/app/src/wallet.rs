@@ -13,7 +13,7 @@ use store::wallet::{self, EntryRow, Floor, Settlement, WalletState};
 use super::events::{self, NewEvent};
 use super::idempotency::{Answer, Once};
 use super::operator_log::{self, Trace};
-use super::{App, Context, Failure, access, held_up};
+use super::{App, Context, Failure, access, actions, held_up};
 
 fn view(row: EntryRow) -> Transaction {
     Transaction {
@@ -67,7 +67,7 @@ pub fn post(
         return Ok(None);
     };
     if amount > 0 {
-        // Topped up: every level may be told again.
+        // Topped up: every level may be notified again.
         if state.low_level != 0 {
             wallet::set_low_level(tx, 0)?;
         }
@@ -112,7 +112,7 @@ pub(crate) fn floor(state: &WalletState) -> i64 {
     threshold.max(state.cost_per_minute).max(0)
 }
 
-/// Sends `wallet.low`, once per level until topped up. Returns the level that was told last.
+/// Sends `wallet.low`, once per level until topped up. Returns the level that was notified last.
 fn warn_when_low(tx: &mut TenantTx, context: &Context, state: &WalletState) -> Result<i64, Failure> {
     let (level, threshold) = level(state.balance, state.cost_per_minute, state.low_balance);
     let reached = match level {
@@ -170,7 +170,9 @@ pub async fn create_entry(
             Failure::conflict("amountMinor exceeds the balance minus the holds of live calls")
         })?;
         operator_log::append(tx, &context, &trace, Some(tenant), &posted.id.to_string())?;
-        Ok(json!({"data": view(posted)}))
+        let posted = view(posted);
+        actions::changed(tx, &(), &posted);
+        Ok(json!({"data": posted}))
     });
     let answer = answer.await?;
     if more {

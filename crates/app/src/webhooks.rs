@@ -14,7 +14,7 @@ use store::deliveries;
 use store::webhooks::{self, EndpointRow};
 
 use super::events::{self, Audience, emit_sample, known};
-use super::{App, Failure, access};
+use super::{App, Failure, access, actions};
 
 /// Random characters of a signing secret: 200 bits.
 const SECRET_LENGTH: usize = 40;
@@ -106,7 +106,10 @@ pub async fn create(
             }
             webhooks::insert(tx, &row)?;
             context.webhooks.endpoints_change(tx)?;
-            Ok(CreatedWebhookEndpoint { endpoint: view(row.clone()), secret: secret.clone() })
+            actions::about(tx, row.id);
+            let endpoint = view(row.clone());
+            actions::changed(tx, &(), &endpoint);
+            Ok(CreatedWebhookEndpoint { endpoint, secret: secret.clone() })
         })
         .await
 }
@@ -125,7 +128,7 @@ pub async fn update(
     app.of(tenant)
         .tx(move |tx| {
             let mut row = webhooks::get_for_update(tx, id)?.ok_or_else(missing)?;
-            let change = change.clone();
+            let (change, before) = (change.clone(), view(row.clone()));
             let was_active = row.active;
             row.url = change.url.unwrap_or(row.url);
             row.events = change.events.map_or(row.events, once_each);
@@ -138,7 +141,9 @@ pub async fn update(
             if was_active && !row.active {
                 context.webhooks.stop_deliveries(tx, id);
             }
-            Ok(view(row))
+            let changed = view(row);
+            actions::changed(tx, &before, &changed);
+            Ok(changed)
         })
         .await
 }
@@ -168,6 +173,7 @@ pub async fn rotate_secret(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>) -
                 return Err(missing());
             }
             context.webhooks.endpoints_change(tx)?;
+            actions::changed_fields(tx, &["secret"]);
             Ok(())
         })
         .await?;

@@ -1,19 +1,23 @@
 //! Workspaces, as the operator makes and changes them.
 
+use api::account::OwnWorkspaceChange;
 use api::operator::{FEATURES, LIMITS, NewWorkspace, Workspace as WorkspaceView, WorkspaceChange};
 use domain::compliance::EntityClass;
 use domain::compliance::dlt::DltId;
 use domain::tenant::Tenant;
+use domain::topic::Topic;
 use serde_json::{Map, Value, json};
 use store::wallet::Floor;
 use store::workspaces::{self, WorkspaceRow};
 
 use super::idempotency::{Answer, Once};
 use super::operator_log::{self, Trace};
-use super::{App, Failure, access, calls, held_up, wallet};
+use super::{App, Failure, access, actions, calls, changes, held_up, wallet};
 
 /// Price of a chat unless the operator says otherwise (docs/contract/operator.md#workspaces), minor units.
 const COST_PER_CHAT: i64 = 500;
+/// The same of a graded conversation.
+const COST_PER_EVALUATION: i64 = 100;
 
 fn view(row: WorkspaceRow) -> WorkspaceView {
     WorkspaceView {
@@ -34,6 +38,7 @@ fn view(row: WorkspaceRow) -> WorkspaceView {
         currency: row.currency,
         cost_per_minute_minor: row.cost_per_minute,
         cost_per_chat_minor: row.cost_per_chat,
+        cost_per_evaluation_minor: row.cost_per_evaluation,
         low_balance_minor: row.low_balance,
         marketing_opt_in_rule: row.marketing_opt_in_rule,
         regulated_as: row.regulated_as,
@@ -53,6 +58,7 @@ pub async fn create(app: &App, trace: Trace, once: Once, body: NewWorkspace) -> 
         currency: body.currency,
         cost_per_minute: body.cost_per_minute_minor,
         cost_per_chat: COST_PER_CHAT,
+        cost_per_evaluation: COST_PER_EVALUATION,
         low_balance: None,
         marketing_opt_in_rule: true,
         features: Map::new(),
@@ -98,6 +104,28 @@ pub async fn get(app: &App, tenant: Tenant) -> Result<WorkspaceView, Failure> {
     app.of(tenant).read(workspaces::get).await?.map(view).ok_or_else(|| Failure::not_found("workspace"))
 }
 
+/// `PATCH /v1/workspace`: what its admins may change themselves.
+///
+/// # Errors
+/// There is none.
+pub async fn update_own(
+    app: &App,
+    tenant: Tenant,
+    change: OwnWorkspaceChange,
+) -> Result<WorkspaceView, Failure> {
+    let access_changes = app.access_changes();
+    app.of(tenant)
+        .tx(move |tx| {
+            let mut row = access::workspace_for_update(tx)?;
+            row.name = change.name.clone().unwrap_or(row.name);
+            row.low_balance = change.low_balance_minor.unwrap_or(row.low_balance);
+            workspaces::update(tx, &row)?;
+            access_changes(tx)?;
+            Ok::<_, Failure>(view(row))
+        })
+        .await
+}
+
 fn merge(into: &mut Map<String, Value>, change: Option<Map<String, Value>>, known: impl Fn(&str) -> bool) {
     for (name, value) in change.into_iter().flatten() {
         if known(&name) {
@@ -132,7 +160,7 @@ pub async fn update(
         .tx(move |tx| {
             let mut row = workspaces::get_for_update(&mut tx.of(tenant))?
                 .ok_or_else(|| Failure::not_found("workspace"))?;
-            let change = change.clone();
+            let (change, before) = (change.clone(), view(row.clone()));
             if change.suspended == Some(true) {
                 calls::end_all(&mut tx.of(tenant), context.now)?;
                 hooks.suspend(&mut tx.of(tenant), context.now)?;
@@ -142,6 +170,7 @@ pub async fn update(
             row.suspended = change.suspended.unwrap_or(row.suspended);
             row.cost_per_minute = change.cost_per_minute_minor.unwrap_or(row.cost_per_minute);
             row.cost_per_chat = change.cost_per_chat_minor.unwrap_or(row.cost_per_chat);
+            row.cost_per_evaluation = change.cost_per_evaluation_minor.unwrap_or(row.cost_per_evaluation);
             row.low_balance = change.low_balance_minor.unwrap_or(row.low_balance);
             row.marketing_opt_in_rule = change.marketing_opt_in_rule.unwrap_or(row.marketing_opt_in_rule);
             row.regulated_as = change.regulated_as.unwrap_or(row.regulated_as);
@@ -149,9 +178,12 @@ pub async fn update(
             merge(&mut row.features, change.features, |name| FEATURES.contains(&name));
             merge(&mut row.limits, change.limits, |name| LIMITS.iter().any(|(known, _)| *known == name));
             workspaces::update(tx, &row)?;
+            changes::note(&mut tx.of(tenant), context.now, Topic::Settings, tenant)?;
             access_changes(tx)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &tenant.to_string())?;
-            Ok::<_, Failure>(view(row))
+            let changed = view(row);
+            actions::changed(tx, &before, &changed);
+            Ok::<_, Failure>(changed)
         })
         .await?;
     if !changed.suspended {

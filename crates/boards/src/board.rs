@@ -102,6 +102,7 @@ pub(crate) fn ensure(
             kind: column.kind,
             rules: json!([]),
             automations: json!([]),
+            color: None,
             cards: 0,
             reached: 0,
         })

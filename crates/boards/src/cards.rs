@@ -2,14 +2,17 @@
 
 use api::boards::{Board, BoardColumn, Card};
 use api::error_codes::{COLUMN_NOT_ON_BOARD, INVALID_CURSOR};
+use app::access::Caller;
 use app::limits::pages;
-use app::{App, Failure};
-use domain::board::{CardStatus, MovedBy};
+use app::{App, Failure, changes};
+use domain::board::CardStatus;
 use domain::ids::{self, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
+use domain::topic::Topic;
 use serde_json::json;
 use store::Tx;
+use store::boards::moves::CardBefore;
 use store::boards::{self, CardRow, ColumnRow, ShownCard, WholeBoard};
 
 use crate::board::{Owner, ensure, part_of_one};
@@ -21,6 +24,7 @@ pub(crate) fn column_view(row: &ColumnRow) -> BoardColumn {
         name: row.name.clone(),
         key: row.key.clone(),
         r#type: row.kind,
+        color: row.color,
         count: row.cards,
     }
 }
@@ -40,6 +44,8 @@ pub(crate) fn card_view((row, contact): (CardRow, ShownCard)) -> Card {
         last_summary: row.summary,
         attention_reason: row.attention,
         entered_column_at: row.entered_at,
+        last_move_id: row.last_move,
+        undo_until: None,
     }
 }
 
@@ -121,19 +127,20 @@ pub async fn list(
     page.await
 }
 
-/// `PATCH …/board/cards/{cardId}`: moves a card by hand. In its present column it is only confirmed.
+/// `PATCH …/board/cards/{cardId}`: moves a card by hand. In its present column it is only confirmed. The automations of a
+/// member's move start when it cannot be undone any more.
 ///
 /// # Errors
 /// 404, 400 `column_not_on_board`.
 pub async fn move_card(
     app: &App,
-    tenant: Tenant,
+    caller: &Caller,
     owner: Owner,
     card: Id<ids::Card>,
     column: String,
 ) -> Result<Card, Failure> {
-    let context = app.context();
-    app.of(tenant)
+    let (context, actor) = (app.context(), caller.actor());
+    app.of(caller.tenant())
         .tx(move |tx| {
             if !owner.exists(tx)? {
                 return Err(owner.not_found());
@@ -143,14 +150,17 @@ pub async fn move_card(
             let mut row = boards::card_for_update(tx, board.board.id, card)?.ok_or_else(not_found)?;
             let to = column_of(&board, "columnId", &column)?;
             let before = (row.column, row.reached);
+            let (known, mut undo_until) = (CardBefore::from(&row), None);
             (row.status, row.confidence, row.suggested) = (CardStatus::Placed, None, None);
             (row.attention, row.moved_at) = (None, Some(context.now));
             if row.column != to.id {
-                let reason = Reason { by: MovedBy::Api, call: row.last_call, depth: 0 };
-                relocate(tx, &context, &board, &mut row, to, reason)?;
+                let reason = Reason::by_hand(actor, row.last_call);
+                undo_until = relocate(tx, &context, &board, &mut row, to, (reason, Some(known)))?;
             }
             boards::save_card(tx, &row, before)?;
-            boards::shown(tx, board.board.id, card)?.map(card_view).ok_or_else(not_found)
+            changes::note(tx, context.now, Topic::Cards, row.id)?;
+            let shown = boards::shown(tx, board.board.id, card)?.map(card_view).ok_or_else(not_found)?;
+            Ok(Card { undo_until, ..shown })
         })
         .await
 }

@@ -9,6 +9,8 @@ use store::{DbError, TenantTx, boards};
 
 /// Retention of the results of automations.
 const ACTIONS_KEPT: i64 = 30 * DAY;
+/// Retention of the history of cards.
+const MOVES_KEPT: i64 = 400 * DAY;
 /// Rows of one transaction.
 const BATCH: i64 = 500;
 
@@ -26,13 +28,19 @@ pub fn erase(
     Ok(())
 }
 
-/// Deletes results of automations after 30 days, and boards whose campaign or agent was deleted.
+/// Deletes results of automations after 30 days, moves after 400, and boards whose campaign or agent was deleted.
 ///
 /// # Errors
 /// The rest is deleted in the next round.
 pub async fn sweep(app: &App) -> Result<(), DbError> {
     let before = app.clock.now().plus(-ACTIONS_KEPT);
     while app.store.tx(move |tx| boards::drop_old_actions(tx, before, BATCH)).await? as i64 == BATCH {
+        if app.clock.stopping() {
+            return Ok(());
+        }
+    }
+    let before = app.clock.now().plus(-MOVES_KEPT);
+    while app.store.tx(move |tx| boards::moves::drop_old(tx, before, BATCH)).await? as i64 == BATCH {
         if app.clock.stopping() {
             return Ok(());
         }

@@ -2,11 +2,13 @@
 
 use api::events::boards::{MovedCard, MovedColumn};
 use app::{Context, Failure, topics};
-use domain::board::{ActionState, Automation, MovedBy, keeps_to_depth, read_automations};
+use domain::actor::Actor;
+use domain::board::{ActionState, Automation, MovedBy, UNDO, keeps_to_depth, read_automations};
 use domain::ids::{BoardMove, Call, Id};
 use domain::time::{MINUTE, Timestamp};
 use serde_json::Value;
 use store::Tx;
+use store::boards::moves::{self, CardBefore, MoveRow};
 use store::boards::{self, ActionRow, CardRow, ColumnRow, WholeBoard};
 
 use crate::board::Owner;
@@ -19,21 +21,59 @@ pub(crate) struct Reason {
     pub call: Option<Id<Call>>,
     /// The length of the chain of automations that led to the move.
     pub depth: i64,
+    /// Who moves it by hand. Automations of a member's move wait until it cannot be undone any more.
+    pub actor: Option<Actor>,
 }
 
-/// Moves a card into another column of its board, and schedules the column's automations. The caller has locked the card,
-/// and saves it.
+impl Reason {
+    /// A sorting.
+    pub(crate) fn sorting(call: Option<Id<Call>>, depth: i64) -> Self {
+        Self { by: MovedBy::Sorting, call, depth, actor: None }
+    }
+
+    /// A move by hand.
+    pub(crate) fn by_hand(actor: Actor, call: Option<Id<Call>>) -> Self {
+        Self { by: MovedBy::Api, call, depth: 0, actor: Some(actor) }
+    }
+}
+
+/// Moves a card into another column of its board, notes the move in its history, and schedules the column's automations.
+/// The caller has locked the card, and saves it. `before` is the card before a move by hand: with it a member's move can be
+/// undone until the returned time.
 pub(crate) fn relocate(
     tx: &mut Tx<'_>,
     context: &Context,
     board: &WholeBoard,
     card: &mut CardRow,
     to: &ColumnRow,
-    reason: Reason,
-) -> Result<(), Failure> {
+    (reason, before): (Reason, Option<CardBefore>),
+) -> Result<Option<Timestamp>, Failure> {
+    let before = before.filter(|_| reason.actor.and_then(Actor::member).is_some());
+    let undo_until = before.is_some().then(|| context.now.plus(UNDO));
     let movement = context.ids.make::<BoardMove>();
     let from = board.column(card.column);
     let told = payload(context, board, card, (from, to), movement, reason)?;
+    let noted = MoveRow {
+        id: movement,
+        board: card.board,
+        card: card.id,
+        from: from.map(|from| from.id),
+        from_name: from.map(|from| from.name.clone()),
+        to: to.id,
+        to_name: to.name.clone(),
+        moved_by: reason.by,
+        actor: reason.actor,
+        confidence: card.confidence,
+        call: reason.call,
+        moved_at: context.now,
+        undo_until,
+        before: before
+            .map(serde_json::to_value)
+            .transpose()
+            .map_err(|why| Failure::internal(why.to_string()))?,
+        undone_at: None,
+    };
+    moves::insert(&mut tx.of(card.workspace), &noted)?;
     (card.column, card.entered_at, card.last_move) = (to.id, context.now, Some(movement));
     let automations = read_automations(&to.automations, "automations")
         .map_err(|wrong| Failure::internal(format!("{}: {} {}", to.id, wrong.field, wrong.problem)))?;
@@ -57,7 +97,7 @@ pub(crate) fn relocate(
                 state: if due { ActionState::Pending } else { ActionState::Skipped },
                 error: (!due).then(|| "depth".to_owned()),
                 attempts: 0,
-                next_at: due.then(|| due_at(automation, context.now)),
+                next_at: due.then(|| due_at(automation, context.now).max(undo_until.unwrap_or(context.now))),
                 created_at: context.now,
                 finished_at: (!due).then_some(context.now),
             }
@@ -66,7 +106,8 @@ pub(crate) fn relocate(
     if actions.iter().any(|action| action.next_at.is_some()) {
         tx.wake(topics::BOARDS);
     }
-    Ok(boards::insert_actions(&mut tx.of(card.workspace), &actions)?)
+    boards::insert_actions(&mut tx.of(card.workspace), &actions)?;
+    Ok(undo_until)
 }
 
 fn due_at(automation: &Automation, now: Timestamp) -> Timestamp {

@@ -2,13 +2,14 @@
 
 use api::boards::{BoardChange, BoardSettings, CardAction, CardDetail, ColumnChange, ColumnSettings};
 use app::operator_log::{self, Trace};
-use app::{App, Context, Failure, access};
+use app::{App, Context, Failure, access, actions, changes};
 use domain::agent::Channel;
 use domain::board::{Automation, ColumnType, Wrong, check, read_automations, read_rules};
 use domain::call::Direction;
 use domain::ids::{Board, BoardColumn, Card, ChannelTemplate, Id};
 use domain::tenant::Tenant;
-use serde_json::{Value, json};
+use domain::topic::Topic;
+use serde_json::{Map, Value, json};
 use store::boards::{self, ActionRow, ColumnRow, WholeBoard};
 use store::{TenantTx, agents};
 
@@ -125,6 +126,7 @@ pub async fn update(
                 )
                 .with_meta(json!({"version": board.board.version})));
             }
+            let before = columns_of(&view(board.clone())?);
             let wanted = read_columns(&context, &board, &change.columns)?;
             check_automations(tx, &board, &wanted)?;
             remove_columns(tx, &context, &board, &wanted, &change)?;
@@ -137,10 +139,21 @@ pub async fn update(
             let mut row = board.board.clone();
             row.review_below = change.review_below.map_or(row.review_below, thousandths);
             boards::save(tx, &row)?;
+            changes::note(tx, context.now, Topic::Boards, id)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
-            view(find(tx, id)?)
+            let changed = view(find(tx, id)?)?;
+            actions::changed(tx, &before, &columns_of(&changed));
+            Ok(changed)
         })
         .await
+}
+
+/// A board as the log of actions compares it: each column is a field.
+fn columns_of(board: &BoardSettings) -> Map<String, Value> {
+    let mut fields = Map::new();
+    fields.insert("reviewBelow".into(), json!(board.review_below));
+    fields.extend(board.columns.iter().map(|column| (column.column.id.to_string(), json!(column))));
+    fields
 }
 
 /// The new columns, from left to right.
@@ -168,6 +181,10 @@ fn read_columns(
             kind,
             rules: column.rules.clone(),
             automations: with_templates(column.automations.clone(), |id| id.stored()),
+            color: match column.color {
+                Some(color) => color,
+                None => known.and_then(|known| known.color),
+            },
             cards: 0,
             reached: 0,
         });

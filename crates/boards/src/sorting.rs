@@ -2,13 +2,14 @@
 //! nothing. While a conversation is still to be analysed, its card waits (docs/contract/boards.md#sorting).
 
 use app::call_env::Env;
-use app::{Context, Failure};
-use domain::board::{Attention, CardStatus, Column, ColumnType, Heard, MovedBy, Verdict, read_rules, sort};
+use app::{Context, Failure, changes};
+use domain::board::{Attention, CardStatus, Column, ColumnType, Heard, Verdict, read_rules, sort};
 use domain::call::{Direction, Fact, Progress, Stage};
 use domain::chat::EndCause;
-use domain::ids::{BoardColumn, Call, Contact, Id};
+use domain::ids::{BoardColumn, Call, Card, Contact, Id};
 use domain::ports::{Choice, Chosen};
 use domain::tenant::{Mode, Tenant};
+use domain::topic::Topic;
 use domain::wallet::talk_seconds;
 use serde_json::{Map, Value, json};
 use store::boards::{self, BoardEntry, CardRow, ColumnRow, ListRowOfCall, WholeBoard};
@@ -118,8 +119,14 @@ fn enter(
 ) -> Result<(), Failure> {
     if let Some(card) = newcomer(tx, env, call, owner, contact)? {
         boards::insert_card(tx, &card)?;
+        noted(&mut tx.of(card.workspace), &env.context, card.id)?;
     }
     Ok(())
+}
+
+/// Tells those who watch that a card has changed.
+fn noted(tx: &mut TenantTx, context: &Context, card: Id<Card>) -> Result<(), Failure> {
+    Ok(changes::note(tx, context.now, Topic::Cards, card)?)
 }
 
 /// The new card of the person of a call; `None` when they are on the board or were erased. The caller stores it.
@@ -211,13 +218,14 @@ pub fn chat_over(tx: &mut TenantTx, context: &Context, chat: &ChatRow) -> Result
                 values: &values,
                 advice: None,
             };
-            let reason = Reason { by: MovedBy::Sorting, call: card.last_call, depth: 0 };
+            let reason = Reason::sorting(card.last_call, 0);
             if put(tx, context, &board, &mut card, (&columns, &heard), reason)? {
                 card.sorted_at = Some(chat.created_at);
             }
         }
     }
-    Ok(boards::save_card(tx, &card, before)?)
+    boards::save_card(tx, &card, before)?;
+    noted(tx, context, card.id)
 }
 
 /// The values that rules compare after a conversation (docs/contract/boards.md#rules).
@@ -307,7 +315,8 @@ fn after_call(
         }
     }
     let stored = if new { boards::insert_card(tx, &card) } else { boards::save_card(tx, &card, before) };
-    Ok(stored?)
+    stored?;
+    noted(&mut tx.of(card.workspace), &env.context, card.id)
 }
 
 /// Whether the sorting waits for the analysis. An opt-out does not.
@@ -344,7 +353,7 @@ fn place(
             Step::Analysed(chosen) => chosen,
         },
     };
-    let reason = Reason { by: MovedBy::Sorting, call: Some(call.id), depth: depth(tx, call, row)? };
+    let reason = Reason::sorting(Some(call.id), depth(tx, call, row)?);
     if put(tx, &env.context, board, card, (&columns, &heard), reason)? {
         card.sorted_at = Some(call.started_at);
     }
@@ -378,7 +387,7 @@ fn put(
             card.attention = None;
             if column != card.column {
                 let to = column_of(board, column)?;
-                relocate(tx, context, board, card, to, reason)?;
+                relocate(tx, context, board, card, to, (reason, None))?;
             }
         }
         Verdict::Undecided { column } => {
@@ -387,7 +396,7 @@ fn put(
             card.attention = Some(Attention::LowConfidence);
             if column != card.column {
                 let to = column_of(board, column)?;
-                relocate(tx, context, board, card, to, reason)?;
+                relocate(tx, context, board, card, to, (reason, None))?;
             }
         }
         Verdict::Review { column, confidence } => {

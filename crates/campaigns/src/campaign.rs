@@ -9,7 +9,8 @@ use api::campaigns::{
 use api::error_codes as codes;
 use app::agents::{check_outbound, find_for_update as find_agent, flow_readiness};
 use app::calls::{OwnNumber, own_number, pack};
-use app::{App, Context, Failure, access, topics};
+use app::{App, Context, Failure, access, actions, bell, topics};
+use domain::actor::Actor;
 use domain::agent::Status as AgentStatus;
 use domain::campaign::settings::{Move, change_status, is_email};
 use domain::campaign::{CallerId, DayTime, Settings, Status, Tally};
@@ -117,7 +118,10 @@ pub async fn create(app: &App, tenant: Tenant, body: NewCampaign) -> Result<Camp
             check_channel(&body)?;
             let row = draft(tx, &context, &body, Settings::default())?;
             campaigns::insert(tx, &row)?;
-            Ok(view(row, None))
+            actions::about(tx, row.id);
+            let made = view(row, None);
+            actions::changed(tx, &(), &made);
+            Ok(made)
         })
         .await
 }
@@ -240,6 +244,7 @@ pub fn change(
     row: &mut CampaignRow,
     body: &CampaignChange,
 ) -> Result<(), Failure> {
+    let before = view(row.clone(), None);
     if let Some(asked) = &body.agent_id
         && *asked != row.agent.map(|agent| agent.to_string())
     {
@@ -261,6 +266,7 @@ pub fn change(
         row.dlt_template_ref.clone_from(reference);
     }
     row.updated_at = context.now;
+    actions::changed(tx, &before, &view(row.clone(), None));
     Ok(())
 }
 
@@ -365,7 +371,7 @@ fn owned(tx: &mut TenantTx, text: &str, field: &str) -> Result<String, Failure> 
 /// `POST /v1/campaigns/{id}/status`.
 pub async fn set_status(
     app: &App,
-    tenant: Tenant,
+    (tenant, by): (Tenant, Actor),
     id: Id<Campaign>,
     to: Status,
 ) -> Result<CampaignView, Failure> {
@@ -383,10 +389,14 @@ pub async fn set_status(
                 row.started_at.get_or_insert(context.now);
                 row.trace = tx.trace();
             }
+            status_changed(tx, row.status, to);
             row.status = to;
             row.updated_at = context.now;
             match moved {
-                Move::Publish => look_again(tx, &context, &row)?,
+                Move::Publish => {
+                    bell::launched(tx, id, by)?;
+                    look_again(tx, &context, &row)?;
+                }
                 Move::Complete => finish::on_request(tx, &env, &mut row)?,
                 Move::Pause | Move::Unpublish | Move::Archive | Move::Stays => {
                     progress::rest(tx, id)?;
@@ -399,6 +409,11 @@ pub async fn set_status(
             told(tx, row)
         })
         .await
+}
+
+/// Says in the log of actions where a campaign goes.
+pub fn status_changed(tx: &mut Tx<'_>, from: Status, to: Status) {
+    actions::changed(tx, &json!({"status": from.as_str()}), &json!({"status": to.as_str()}));
 }
 
 /// Whether the agent of a campaign is published, an outbound call agent, and its flow can run.
@@ -432,8 +447,10 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<(), F
                 return Err(Failure::conflict("the campaign is active; pause it before deleting it"));
             }
             lists::give_up(tx, id)?;
+            store::campaigns::staged::discard_all(tx, id)?;
             retire(tx, &row, now)?;
             tx.wake(topics::LISTS);
+            actions::changed(tx, &json!({"name": row.name}), &());
             Ok(campaigns::delete(tx, id, now)?)
         })
         .await

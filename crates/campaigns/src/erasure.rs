@@ -55,9 +55,10 @@ pub fn erase(
         lists::erase(tx, &row, next)?;
     }
     for ((campaign, list), change) in changes {
+        // First: it waits for one who is putting this list in force, whose counters then are those of the campaign.
+        lists::lose_valid(tx, campaign, list, change.valid)?;
         progress::count(tx, campaign, &Delta { list, rows: change.rows, ..Delta::default() })?;
         blocks::count(tx, campaign, list, &change.moves)?;
-        lists::lose_valid(tx, campaign, list, change.valid)?;
         // It may have been the last one who could be reached.
         progress::look_earlier(tx, campaign, context.now)?;
         tx.wake(topics::DIALLER);

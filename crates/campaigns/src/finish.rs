@@ -3,10 +3,11 @@
 use api::events::campaigns::{FinishedCampaign, FinishedStats};
 use app::calls::Env;
 use app::events::{self, Event, NewEvent};
-use app::{Context, Failure};
+use app::{Context, Failure, bell};
 use domain::campaign::Status;
 use domain::ids::{CampaignRun, Id};
 use domain::tenant::Mode;
+use domain::topic::NotificationKind;
 use store::Tx;
 use store::campaigns::{CampaignRow, progress};
 
@@ -106,6 +107,7 @@ fn tell(
     });
     let agent = campaign.agent.map(|agent| agent.to_string());
     let event = NewEvent { event, mode: Mode::Live, agent: agent.as_deref(), contact: None };
-    events::emit(&mut tx.of(campaign.workspace), context, event)?;
-    Ok(())
+    let tx = &mut tx.of(campaign.workspace);
+    events::emit(tx, context, event)?;
+    bell::tell_launcher(tx, context, campaign.id, NotificationKind::CampaignFinished)
 }

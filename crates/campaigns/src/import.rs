@@ -131,7 +131,7 @@ pub async fn add(
 }
 
 /// The rows, with those flagged whose numbers an earlier piece had.
-fn without_repeats(rows: &[FreshRow], known: &HashSet<String>) -> Vec<FreshRow> {
+pub(crate) fn without_repeats(rows: &[FreshRow], known: &HashSet<String>) -> Vec<FreshRow> {
     let flag = |row: &FreshRow| {
         let mut row = row.clone();
         if row.valid && row.phone_hash.as_ref().is_some_and(|hash| known.contains(hash)) {

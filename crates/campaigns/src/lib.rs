@@ -17,6 +17,7 @@ mod retries;
 mod row_rules;
 pub mod run;
 pub mod runs;
+pub mod staged;
 pub mod summary;
 
 pub use facts::{call_fact, charge, prefetch};

@@ -234,7 +234,8 @@ impl Lacking {
         Err(Failure::new(codes::LIST_MISSES_VARIABLES, message).with_meta(meta))
     }
 
-    fn note(&mut self, row: usize, variables: &Map<String, Value>, needed: &[String]) {
+    /// Notes the variables that a row lacks.
+    pub(crate) fn note(&mut self, row: usize, variables: &Map<String, Value>, needed: &[String]) {
         for name in needed.iter().filter(|name| !has_value(variables.get(*name))) {
             self.first.get_or_insert(row);
             if !self.names.contains(name) {
@@ -528,5 +529,8 @@ fn view(row: EntryRow, blocked: &HashSet<String>, columns: &HashMap<Id<Contact>,
         failure_reason: row.failure,
         valid: row.valid,
         invalid_reason: row.invalid_reason,
+        // 0: as soon as the campaign dials.
+        next_attempt_at: row.look_at.filter(|at| at.0 > 0 && row.standing.state != RowState::InProgress),
+        last_call_id: row.call,
     }
 }

@@ -42,19 +42,19 @@ const HABIT_DAYS: i64 = 30;
 
 /// The report, while it is built.
 #[derive(Default)]
-struct Report {
+pub(crate) struct Report {
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
-    examined: i64,
-    will_call: i64,
-    will_wait: i64,
-    will_warn: i64,
-    will_not_call: i64,
+    pub examined: i64,
+    pub will_call: i64,
+    pub will_wait: i64,
+    pub will_warn: i64,
+    pub will_not_call: i64,
     by_reason: BTreeMap<String, Reason>,
 }
 
 impl Report {
-    fn problem(&mut self, code: &'static str, message: impl Into<String>) {
+    pub(crate) fn problem(&mut self, code: &'static str, message: impl Into<String>) {
         self.problems.push(Problem { code, message: message.into() });
     }
 
@@ -111,7 +111,7 @@ impl Report {
 }
 
 /// The results for the people, and the input of the estimates.
-struct Seen {
+pub(crate) struct Seen {
     report: Report,
     total: i64,
     workspace: WorkspaceRow,
@@ -142,28 +142,72 @@ pub async fn of_nudges(app: &App, caller: &Caller, body: NudgeBatchPreflight) ->
     finish(app, tenant, seen).await
 }
 
-fn look_at_campaign(tx: &mut TenantTx, env: &Env, id: Id<Campaign>) -> Result<Seen, Failure> {
-    let row = find(tx, id)?;
-    crate::need_voice(&row)?;
-    let known = progress(tx, id)?;
-    let workspace = access::workspace(tx)?;
-    let mut report = Report::default();
-    of_status(&mut report, &row, env.context.now);
-    of_workspace(tx, env, &mut report, &workspace, Mode::Live, row.settings.from_number.as_deref())?;
-    let agent = match row.agent {
-        Some(agent) => store::agents::get(tx, agent)?,
-        None => None,
-    };
-    let (pack, required) = of_agent(tx, &mut report, agent.as_ref())?;
-    if let (Some(pack), Some(agent)) = (&pack, &agent) {
-        let kind = kind_of_campaign(tx, env, &row, &workspace, (agent, pack))?;
-        report.series(pack, &kind, env.context.now);
-        for problem in lacking_ids(&row, &workspace, agent, pack) {
-            report.problem(problem.code(), problem.message());
-        }
-        let list = List { campaign: &row, list: known.list, required: &required, kind };
-        people_of_list(tx, env, &mut report, &list, pack)?;
+/// What the people of a campaign are judged against, and what the campaign itself lacks.
+pub(crate) struct Frame {
+    pub report: Report,
+    pub row: CampaignRow,
+    workspace: WorkspaceRow,
+    /// The pack of the agent, and the calls that it judges.
+    pub rules: Option<(Pack, CallKind)>,
+    /// Variables that the agent's flow requires.
+    pub required: Vec<String>,
+}
+
+impl Frame {
+    /// Reads it for a campaign that calls.
+    ///
+    /// # Errors
+    /// 404, 409 `chatapp_campaign`.
+    pub(crate) fn of(tx: &mut TenantTx, env: &Env, id: Id<Campaign>) -> Result<Self, Failure> {
+        let row = find(tx, id)?;
+        crate::need_voice(&row)?;
+        let workspace = access::workspace(tx)?;
+        let mut report = Report::default();
+        of_status(&mut report, &row, env.context.now);
+        of_workspace(tx, env, &mut report, &workspace, Mode::Live, row.settings.from_number.as_deref())?;
+        let agent = match row.agent {
+            Some(agent) => store::agents::get(tx, agent)?,
+            None => None,
+        };
+        let (pack, required) = of_agent(tx, &mut report, agent.as_ref())?;
+        let rules = match (pack, &agent) {
+            (Some(pack), Some(agent)) => {
+                let kind = kind_of_campaign(tx, env, &row, &workspace, (agent, &pack))?;
+                report.series(&pack, &kind, env.context.now);
+                for problem in lacking_ids(&row, &workspace, agent, &pack) {
+                    report.problem(problem.code(), problem.message());
+                }
+                Some((pack, kind))
+            }
+            _ => None,
+        };
+        Ok(Self { report, row, workspace, rules, required })
     }
+
+    /// With the results for a list of so many rows.
+    pub(crate) fn seen(self, total: i64) -> Seen {
+        let Self { report, row, workspace, rules, .. } = self;
+        let settings = &row.settings;
+        Seen {
+            report,
+            total,
+            workspace,
+            pack: rules.map(|(pack, _)| pack),
+            attempts: i64::from(settings.retry_count) + 1,
+            lines: settings.max_concurrent_calls,
+            schedule: Schedule::of(settings),
+            end_at: settings.end_at,
+            purpose: Purpose::Call,
+            agent: row.agent,
+        }
+    }
+}
+
+fn look_at_campaign(tx: &mut TenantTx, env: &Env, id: Id<Campaign>) -> Result<Seen, Failure> {
+    let mut frame = Frame::of(tx, env, id)?;
+    let known = progress(tx, id)?;
+    people_of_list(tx, env, &mut frame, known.list)?;
+    let report = &mut frame.report;
     for (reason, count) in lists::count_invalid(tx, id, known.list)? {
         let first = lists::first_invalid(tx, id, known.list, reason, EXAMPLES as i64)?;
         let examples = first.into_iter().map(|id| id.to_string()).collect();
@@ -173,19 +217,7 @@ fn look_at_campaign(tx: &mut TenantTx, env: &Env, id: Id<Campaign>) -> Result<Se
     if known.rows.total == 0 {
         report.problem("list_empty", "the calling list is empty; send one first");
     }
-    let settings = &row.settings;
-    Ok(Seen {
-        report,
-        total: known.rows.total,
-        workspace,
-        pack,
-        attempts: i64::from(settings.retry_count) + 1,
-        lines: settings.max_concurrent_calls,
-        schedule: Schedule::of(settings),
-        end_at: settings.end_at,
-        purpose: Purpose::Call,
-        agent: row.agent,
-    })
+    Ok(frame.seen(known.rows.total))
 }
 
 fn of_status(report: &mut Report, row: &CampaignRow, now: Timestamp) {
@@ -296,27 +328,17 @@ pub(crate) fn lacking_ids(
     dlt::check(pack.dlt, agent.communication, entity, template)
 }
 
-/// A calling list, up to the limit of rows.
-struct List<'a> {
-    campaign: &'a CampaignRow,
-    list: i64,
-    required: &'a [String],
-    kind: CallKind,
-}
-
-fn people_of_list(
-    tx: &mut TenantTx,
-    env: &Env,
-    report: &mut Report,
-    list: &List<'_>,
-    pack: &Pack,
-) -> Result<(), Failure> {
+/// Checks the people of a calling list, up to the limit of rows.
+fn people_of_list(tx: &mut TenantTx, env: &Env, frame: &mut Frame, list: i64) -> Result<(), Failure> {
+    let Frame { report, row: campaign, rules: Some((pack, kind)), required, .. } = frame else {
+        return Ok(());
+    };
     let tenant = tx.tenant();
     for state in [RowState::Queued, RowState::Held, RowState::Unreached] {
         let mut position = 0;
         while report.examined < MOST {
             let limit = (MOST - report.examined).min(TOGETHER as i64);
-            let rows = lists::to_call(tx, list.campaign.id, list.list, state, position, limit)?;
+            let rows = lists::to_call(tx, campaign.id, list, state, position, limit)?;
             let Some(last) = rows.last() else { break };
             position = last.position;
             // A number that is not valid any more is not called either: it was parsed when the row came.
@@ -327,13 +349,11 @@ fn people_of_list(
                 })
                 .collect();
             let phones: Vec<Phone> = people.iter().map(|(_, phone)| *phone).collect();
-            let met = meet_all(tx, env, pack, (tenant, Mode::Live), (Purpose::Call, list.kind), &phones)?;
+            let met = meet_all(tx, env, pack, (tenant, Mode::Live), (Purpose::Call, *kind), &phones)?;
             for ((row, _), met) in people.iter().zip(met) {
                 let saved = |name: &String| met.saved.as_ref().and_then(|saved| saved.get(name));
-                let misses = list
-                    .required
-                    .iter()
-                    .any(|name| !has_value(row.variables.get(name).or_else(|| saved(name))));
+                let misses =
+                    required.iter().any(|name| !has_value(row.variables.get(name).or_else(|| saved(name))));
                 report.person(&met.said, true, misses, || row.id.to_string());
             }
         }
@@ -420,7 +440,7 @@ async fn habit(
     let figures: Option<CallAnalytics> = match agent {
         Some(agent) => {
             let query = Query { from: Some(from), agent: Some(agent.to_string()), ..Query::default() };
-            Some(analytics::calls(app, tenant, Mode::Live, query).await?)
+            Some(analytics::calls(app, tenant, Mode::Live, query, false).await?)
         }
         None => None,
     };
@@ -443,7 +463,7 @@ async fn habit(
 }
 
 /// Estimates for the checked people: windows, lines and money.
-async fn finish(app: &App, tenant: Tenant, seen: Seen) -> Result<Preflight, Failure> {
+pub(crate) async fn finish(app: &App, tenant: Tenant, seen: Seen) -> Result<Preflight, Failure> {
     let now = app.clock.now();
     let (habit, based_on) = habit(app, tenant, seen.agent).await?;
     let mut report = seen.report;

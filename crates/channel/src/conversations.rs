@@ -296,7 +296,7 @@ fn origin(
     }
 }
 
-/// What the agent is told of what the customer answers: the message, and the summary of the call during which it was
+/// Context for the agent about what the customer answers: the message, and the summary of the call during which it was
 /// sent, if the call has one by then.
 fn background_of(
     tx: &mut TenantTx,

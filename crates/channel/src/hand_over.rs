@@ -11,12 +11,15 @@ use api::channel_conversations::{
 };
 use api::error_codes as codes;
 use api::events::chats::{AssignedChat, Assigner, Handback, TakenOverChat, Teammate};
+use app::bell::{self, Subject};
 use app::events::Event;
 use app::{App, Failure, access, topics};
 use chats::session::{self, Env};
+use domain::actor::Actor;
 use domain::chat::{Channel, EndCause, Origin, State, background};
-use domain::ids::{ApiKey, Chat, Id};
-use domain::tenant::{Mode, Tenant};
+use domain::ids::{Chat, Id};
+use domain::tenant::{Mode, Role, Tenant};
+use domain::topic::NotificationKind;
 use serde_json::Map;
 use store::TenantTx;
 use store::channel_conversations::{self, ChannelChatRow};
@@ -220,7 +223,7 @@ fn hand_back_in(
 
 /// Whether a member's role allows writing in the inbox.
 fn may_reply(member: &MemberRow) -> bool {
-    member.role != "viewer"
+    member.role > Role::Viewer
 }
 
 /// `POST /v1/chatapp/conversations/{id}/assign`: a teammate goes on, the agent stops replying.
@@ -230,7 +233,7 @@ fn may_reply(member: &MemberRow) -> bool {
 pub async fn assign(
     app: &Arc<App>,
     tenant: Tenant,
-    key: Id<ApiKey>,
+    actor: Actor,
     id: Id<Chat>,
     body: ConversationAssignment,
 ) -> Result<AssignedConversation, Failure> {
@@ -248,7 +251,9 @@ pub async fn assign(
                 (None, Some(email)) => member.email.eq_ignore_ascii_case(email.trim()),
                 (None, None) => false,
             };
-            let member = members::list(&mut tx.of(tenant))?
+            let members = members::list(&mut tx.of(tenant))?;
+            let assigner = assigner(&members, actor)?;
+            let member = members
                 .into_iter()
                 .find(wanted)
                 .filter(may_reply)
@@ -259,12 +264,30 @@ pub async fn assign(
             session::take_over(tx, &env, &mut row, Some(member.id))?;
             let who = Teammate { user_id: member.id, name: member.name };
             session::emit(tx, &env, &row, |chat| {
-                Event::ChatAssigned(AssignedChat::manual(chat, who, Assigner::Key { api_key_id: key }))
+                Event::ChatAssigned(AssignedChat::manual(chat, who, assigner))
             })?;
+            if actor != Actor::Member(member.id) {
+                let whom = (member.id, Mode::Live);
+                let about = Subject::new("chat", id);
+                bell::notify(&mut tx.of(tenant), &env.context, whom, NotificationKind::Assigned, about)?;
+            }
             Ok(member.id)
         })
         .await?;
     Ok(AssignedConversation { id, assigned_to })
+}
+
+/// Who assigns a conversation, as its event names them.
+fn assigner(members: &[MemberRow], actor: Actor) -> Result<Assigner, Failure> {
+    match actor {
+        Actor::Key(api_key_id) => Ok(Assigner::Key { api_key_id }),
+        Actor::Member(id) => members
+            .iter()
+            .find(|member| member.id == id)
+            .map(|member| Assigner::Teammate(Teammate { user_id: id, name: member.name.clone() }))
+            .ok_or_else(|| Failure::not_found("member")),
+        Actor::Operator => Err(Failure::internal("the operator assigns no conversations")),
+    }
 }
 
 /// `GET /v1/chatapp/assignees`.

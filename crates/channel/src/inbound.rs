@@ -80,7 +80,7 @@ pub fn message(
         tx.wake(topics::CHANNEL_SENDS);
     }
     let stop_word = said(&received.what, answers(tx, &context, number, &contact, received)?);
-    // Before anybody hears of the message: who follows sees how the person stands now.
+    // Before the message is dispatched, so that its handlers see the person's current consent.
     if let Some(stop_word) = stop_word {
         obey(app, tx, &context, number, &contact, to.as_ref(), stop_word)?;
         standing = contact_policy::standing(tx, &context, Some(&contact), to.as_ref())?;
@@ -251,7 +251,7 @@ fn obey(
         stopped |= channel_consents::stop(tx, person, "chatapp", context.now)?;
     }
     let now = contacts::get_for_update(tx, contact.id)?;
-    // Who stops everything is told of and proved once, as one who may not be called either.
+    // An opt-out of everything is published and recorded once, since it forbids calls, too.
     let told_by_calls = stop_word == StopWord::StopAll
         && now.as_ref().is_some_and(|now| !now.opt_out && now.erased_at.is_none());
     if stopped && !told_by_calls {

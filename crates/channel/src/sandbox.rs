@@ -122,7 +122,7 @@ impl Sandbox {
             }
         };
         if matches!(outgoing.content, Content::Reaction { .. }) {
-            // The channel tells nothing of reactions.
+            // The channel sends no statuses of reactions.
             return Ok(answer);
         }
         let (context, tenant) = (app.context(), account.tenant);

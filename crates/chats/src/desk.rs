@@ -42,7 +42,7 @@ fn held_by_helpdesk(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, Failure> {
 fn teammate(tx: &mut TenantTx, user: &str) -> Result<MemberRow, Failure> {
     let wrong = || Failure::field("userId", "must be an owner, an admin or an editor of the workspace");
     let id: Id<User> = user.parse().map_err(|_| wrong())?;
-    members::get(tx, id)?.filter(|member| member.role != "viewer").ok_or_else(wrong)
+    members::get(tx, id)?.filter(|member| member.role > domain::tenant::Role::Viewer).ok_or_else(wrong)
 }
 
 /// A teammate takes a chat over. A reply that is being written is dropped. Idempotent.
@@ -107,32 +107,10 @@ pub async fn write(
             // Before the chat: a message of the customer holds them in this order.
             channel_conversations::lock_thread(tx, id)?;
             let mut row = find(tx, id)?;
-            match row.state {
-                State::Human => {}
-                State::Ended => return Err(refusal(domain::chat::Stuck::Over)),
-                State::Ai | State::AwaitingHuman => {
-                    return Err(Failure::conflict("no teammate handles this chat; take it over first"));
-                }
-            }
-            let characters = row.characters + text.chars().count() as i64;
-            if row.messages >= MAX_MESSAGES || characters > MAX_CHARACTERS {
-                return Err(Failure::conflict("the chat has reached its maximum length; end it"));
-            }
             let author = row.teammate;
-            if held_by_helpdesk(tx, &row)? {
-                return Err(Failure::conflict("a helpdesk handles this chat; it must be handed back first"));
+            if let Err(refused) = write_in(tx, &env, &mut row, author, &text)? {
+                return Ok(Err(refused));
             }
-            if row.channel == Channel::Chatapp {
-                let line = [Line::Words(text.clone())];
-                if let Err(refused) = carry(tx, &env, &mut row, &line, Writer::Teammate(author))? {
-                    // The failed message is stored, and those sent before it.
-                    save(tx, &env, &mut row)?;
-                    return Ok(Err(refused));
-                }
-            } else {
-                add_message(tx, &env, &mut row, Role::Human, &text, author)?;
-            }
-            save(tx, &env, &mut row)?;
             log(tx, &env, &trace, &row)?;
             Ok::<_, Failure>(Ok(view(row)))
         })
@@ -144,6 +122,46 @@ pub async fn write(
             _ => "the messaging channel cannot send the message now",
         })
     })
+}
+
+/// Adds a message of a person who has the chat, and sends it on the messaging channel. The inner error is why that refuses
+/// it. Saves the row. The caller has locked the thread before the chat.
+///
+/// # Errors
+/// 409 `session_ended`, and `conflict` while no person has the chat, it is full, or a helpdesk has it.
+pub(crate) fn write_in(
+    tx: &mut TenantTx,
+    env: &Env,
+    row: &mut ChatRow,
+    author: Option<Id<User>>,
+    text: &str,
+) -> Result<Result<(), Carried>, Failure> {
+    match row.state {
+        State::Human => {}
+        State::Ended => return Err(refusal(domain::chat::Stuck::Over)),
+        State::Ai | State::AwaitingHuman => {
+            return Err(Failure::conflict("no teammate handles this chat; take it over first"));
+        }
+    }
+    let characters = row.characters + text.chars().count() as i64;
+    if row.messages >= MAX_MESSAGES || characters > MAX_CHARACTERS {
+        return Err(Failure::conflict("the chat has reached its maximum length; end it"));
+    }
+    if held_by_helpdesk(tx, row)? {
+        return Err(Failure::conflict("a helpdesk handles this chat; it must be handed back first"));
+    }
+    if row.channel == Channel::Chatapp {
+        let line = [Line::Words(text.to_owned())];
+        if let Err(refused) = carry(tx, env, row, &line, Writer::Teammate(author))? {
+            // The failed message is stored, and those sent before it.
+            save(tx, env, row)?;
+            return Ok(Err(refused));
+        }
+    } else {
+        add_message(tx, env, row, Role::Human, text, author)?;
+    }
+    save(tx, env, row)?;
+    Ok(Ok(()))
 }
 
 /// Hands a chat back to its agent. If its flow waits for that, the agent continues at once; else with the customer's next
@@ -178,24 +196,33 @@ fn hand_back_in(
     if row.state.with_person() && held_by_helpdesk(tx, &row)? {
         return Err(Failure::conflict("a helpdesk handles this chat; it must be handed back first"));
     }
+    let claim = to_agent(tx, env, &mut row)?;
+    log(tx, env, trace, &row)?;
+    Ok((view(row), claim))
+}
+
+/// Hands a chat back to its agent, which begins a reply where its flow waits for that. Saves the row.
+///
+/// # Errors
+/// 409 `session_ended`, `conflict` while the agent has it, and the codes with which an opening would be refused.
+pub(crate) fn to_agent(tx: &mut TenantTx, env: &Env, row: &mut ChatRow) -> Result<Option<Claim>, Failure> {
     let since = match row.taken_from {
-        Some(taken_from) => chats::messages(tx, id, taken_from)?,
+        Some(taken_from) => chats::messages(tx, row.id, taken_from)?,
         None => Vec::new(),
     };
     let added = since.iter().filter(|message| message.role == Role::Human).count();
-    give_back(tx, env, &mut row, Handback { by: "teammate".into(), note: None, messages_added: added })?;
-    let kind = match chats::state(tx, id)?.conversation {
+    give_back(tx, env, row, Handback { by: "teammate".into(), note: None, messages_added: added })?;
+    let kind = match chats::state(tx, row.id)?.conversation {
         Some(text) => handed_back(&read_state(&text)?).map(|_| TurnKind::Handback),
         // On the messaging channel the customer's message opens it.
         None if row.channel == Channel::Chatapp => None,
         // It was taken over before the agent had said anything.
         None => Some(TurnKind::Opening),
     };
-    let claim = kind.map(|kind| begin_turn(env, &mut row, kind));
-    save(tx, env, &mut row)?;
-    log(tx, env, trace, &row)?;
+    let claim = kind.map(|kind| begin_turn(env, row, kind));
+    save(tx, env, row)?;
     tx.wake(app::topics::CHATS);
-    Ok((view(row), claim))
+    Ok(claim)
 }
 
 /// Ends a chat for a teammate or the operator. Idempotent.

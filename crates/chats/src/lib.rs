@@ -8,6 +8,8 @@
 //! | `progress` | checkpoints of a reply that calls tools |
 //! | `undelivered` | messages that the messaging channel did not deliver: no model reads them |
 //! | `passages` | retrieval from the knowledge base |
+//! | `model` | one turn of the language model, for a chat or a run of a draft |
+//! | `tries` | runs of a flow by its author; `tries_log` what is stored of one, from which its conversation is made again |
 //! | `feed` | streams a reply while it is written |
 //! | `carried` | chats on the messaging channel: inbound messages, sending |
 //! | `document_checks` | documents are validated, stored and judged |
@@ -18,8 +20,10 @@
 //! | `open` | opening a session over the API; handback to the agent |
 //! | `send` | a message of the customer over the API |
 //! | `documents` | a document that is uploaded through the API |
+//! | `test_chats` | test links of agents, and the chats of strangers who have one |
 //! | `read` | chats in the form of the API |
 //! | `desk` | the inbox: takeover by a teammate, messages, handback |
+//! | `inbox` | the inbox of a team: lists, holders, round robin, notes, saved answers |
 //! | `document_desk` | documents over the operator API; a teammate's review |
 //! | `document_drops` | erasure and retention of documents |
 //! | `due` | timeouts, debounced replies, expired leases |
@@ -44,6 +48,8 @@ mod due;
 mod erasing;
 mod feed;
 mod hours;
+pub mod inbox;
+mod model;
 mod open;
 mod passages;
 mod progress;
@@ -51,6 +57,9 @@ mod read;
 mod reply;
 mod send;
 pub mod session;
+mod test_chats;
+mod tries;
+mod tries_log;
 mod turn;
 mod undelivered;
 pub mod unkept;
@@ -73,5 +82,13 @@ pub use hours::{are_open, get as hours, remove as remove_hours, set as set_hours
 pub use open::{check_runs, fresh, give_back, open, prove};
 pub use read::{detail, list, session};
 pub use send::{Accepted, end, send};
+pub use test_chats::{
+    links as test_links, make as make_test_link, open as open_test_chat, read as test_chat,
+    revoke as revoke_test_link, say as say_in_test_chat,
+};
+pub use tries::{
+    back as back_in_try, begin as begin_try, close as close_try, get as get_try, say as say_in_try,
+    sweep as sweep_tries,
+};
 pub use turn::waits_for_return;
 pub use undelivered::undelivered;

@@ -11,7 +11,7 @@ use app::{App, Failure, access, published_flows};
 use domain::agent::{Channel as AgentChannel, Status};
 use domain::call::variables::has_value;
 use domain::chat::{Channel, State, Transition, TurnKind};
-use domain::conversation::NodeKind;
+use domain::conversation::{Flow, NodeKind};
 use domain::decision_log::{Chain, Channel as LogChannel, Decision, Entry};
 use domain::ids::{Agent, Chat, Id};
 use domain::tenant::Tenant;
@@ -21,7 +21,7 @@ use store::chats::{self, ChatRow};
 use store::{TenantTx, Tx, channel_conversations, wallet};
 
 use crate::feed::Feed;
-use crate::session::{Claim, Env, begin_turn, emit, pass, refusal, standing};
+use crate::session::{Claim, Env, begin_turn, emit, leaves, pass, refusal, standing};
 use crate::{hours, reply};
 
 /// `POST /v1/chat/sessions`: the agent's first message is the answer.
@@ -107,6 +107,8 @@ pub fn fresh(
         outcome: None,
         extracted: None,
         flow: agent.published_flow.clone(),
+        flow_version: Some(agent.published_version),
+        test_link: None,
         language: agent.language.clone(),
         redact: app::agents::redacts(agent),
         awaits_secret: false,
@@ -125,6 +127,9 @@ pub fn fresh(
         once: None,
         teammate: None,
         taken_from: None,
+        taken_at: None,
+        unattended: false,
+        human_at: None,
         given_back: 0,
         handoff_reason: None,
         handoff_at: None,
@@ -178,15 +183,35 @@ pub fn check_runs(
         }
         Err(failure) => return Err(failure),
     }
-    let flow = published_flows::published_flow(tx, agent)?;
+    check_model(env, &*published_flows::published_flow(tx, agent)?)
+}
+
+fn check_model(env: &Env, flow: &Flow) -> Result<(), Failure> {
     let needs_model = flow.nodes.iter().find(|node| matches!(node.kind, NodeKind::Converse(_)));
     match needs_model.filter(|_| !env.model) {
-        Some(node) => Err(cannot(
+        Some(node) => Err(Failure::new(
+            codes::BRAIN_UNAVAILABLE,
             "the agent's flow needs a language model, and none is set up",
-            json!({"nodeId": node.id}),
-        )),
+        )
+        .with_meta(json!({"nodeId": node.id}))),
         None => Ok(()),
     }
+}
+
+/// Whether a flow, which may be a draft, can run in a chat that brings no variables and calls no tools.
+///
+/// # Errors
+/// 422 `brain_unavailable`; `meta` says what is missing.
+pub(crate) fn check_flow_of(env: &Env, flow: &Flow) -> Result<(), Failure> {
+    let missing = flow.required_variables();
+    if !missing.is_empty() {
+        return Err(Failure::new(
+            codes::BRAIN_UNAVAILABLE,
+            "the agent's flow needs variables that the chat does not bring",
+        )
+        .with_meta(json!({"missing": missing})));
+    }
+    check_model(env, flow)
 }
 
 /// Hands a chat back to its agent, if a chat with that agent could be opened now, and publishes `chat.handed_back` with
@@ -196,6 +221,7 @@ pub fn check_runs(
 /// 409: the agent has it, it is over, or the code of the opening that says why it stays with people.
 pub fn give_back(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, handback: Handback) -> Result<(), Failure> {
     let handoff = (row.handoff_reason.clone(), row.handoff_at);
+    leaves(tx, row);
     pass(env, row, Transition::HandBack).map_err(refusal)?;
     admit_again(tx, env, row).map_err(stays_with_people)?;
     row.last_at = env.context.now;
@@ -247,6 +273,7 @@ fn admit_again(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Fail
     if row.flow != agent.published_flow {
         row.redact = app::agents::redacts(&agent);
         let before = std::mem::replace(&mut row.flow, agent.published_flow);
+        row.flow_version = Some(agent.published_version);
         row.language = agent.language;
         chats::admit(tx, row)?;
         return Ok(chats::drop_flow(&mut tx.of(tenant), &before)?);

@@ -33,17 +33,23 @@ pub async fn session(app: &App, tenant: Tenant, mode: Mode, id: Id<Chat>) -> Res
             let row = chats::get(tx, id)?
                 .filter(|row| row.channel == Channel::Api && mode == Mode::Live)
                 .ok_or_else(|| Failure::not_found("chat session"))?;
-            Ok(ChatSession {
-                id,
-                agent_id: row.agent,
-                state: row.state,
-                message_count: row.messages,
-                created_at: row.created_at,
-                ended_at: row.ended_at,
-                messages: told(chats::messages(tx, id, 0)?, &BTreeSet::new()),
-            })
+            session_of(tx, row)
         })
         .await
+}
+
+/// A chat of the API or of a test link with its messages.
+pub(crate) fn session_of(tx: &mut TenantTx, row: ChatRow) -> Result<ChatSession, Failure> {
+    Ok(ChatSession {
+        id: row.id,
+        agent_id: row.agent,
+        state: row.state,
+        message_count: row.messages,
+        created_at: row.created_at,
+        ended_at: row.ended_at,
+        flow_version: row.flow_version,
+        messages: told(chats::messages(tx, row.id, 0)?, &BTreeSet::new()),
+    })
 }
 
 /// A chat in a list.
@@ -99,6 +105,7 @@ fn detail_in(tx: &mut TenantTx, id: Id<Chat>) -> Result<InboxChatDetail, Failure
     let row = chats::get(tx, id)?.ok_or_else(|| Failure::not_found("chat"))?;
     Ok(InboxChatDetail {
         messages: told(chats::messages(tx, id, 0)?, &undelivered(tx, &row)?),
+        flow_version: row.flow_version,
         summary: row.summary.clone(),
         outcome: row.outcome.clone(),
         sentiment: row.sentiment.clone(),

@@ -214,7 +214,7 @@ fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> 
             let answer = ChatReply { reply, ended: true, handed_off: false };
             close_turn(tx, &mut row, &answer)?;
             let extracted = Some(Value::Object(written.extracted.clone()));
-            let legacy = Legacy { outcome: outcome.clone(), extracted };
+            let legacy = Legacy { outcome: outcome.clone(), extracted, path: written.path.clone() };
             end_with(tx, env, &mut row, end_cause(*cause), legacy)?;
             Ok(answer)
         }

@@ -7,10 +7,12 @@ use api::error_codes as codes;
 use app::idempotency::{Answer, Claim as Key, Once};
 use app::{App, Failure, access};
 use domain::chat::{EndCause, MAX_CHARACTERS, MAX_MESSAGES, Role, State, TurnKind, times_out};
-use domain::ids::{Chat, Id};
+use domain::ids::{Chat, Id, TestLink};
 use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
 use serde_json::json;
 use store::TenantTx;
+use store::chats::{self, ChatRow};
 use tokio::sync::oneshot;
 
 use crate::feed::Feed;
@@ -64,7 +66,11 @@ pub async fn send(
     }
     let room = reply::take_room(app, tenant)?;
     let env = Env::of(app);
-    let intent = app.of(tenant).tx(move |tx| accept(tx, &env, id, &once, &text)).await?;
+    let accepted = move |tx: &mut TenantTx| {
+        let find = |tx: &mut TenantTx| find_session(tx, id);
+        accept(tx, &env, find, &once, &text)
+    };
+    let intent = app.of(tenant).tx(accepted).await?;
     match intent {
         Intent::Given(answer) => Ok(Accepted::Given(answer)),
         Intent::Over => Err(Failure::plain(codes::SESSION_ENDED)),
@@ -72,11 +78,56 @@ pub async fn send(
     }
 }
 
-fn accept(tx: &mut TenantTx, env: &Env, id: Id<Chat>, once: &Once, text: &str) -> Result<Intent, Failure> {
+/// The same for a message in a test chat of this link, which `counted` counts; waits for the reply.
+pub(crate) async fn send_in_test(
+    app: &Arc<App>,
+    tenant: Tenant,
+    id: Id<Chat>,
+    link: Id<TestLink>,
+    counted: impl Fn(&mut TenantTx, Timestamp) -> Result<(), Failure> + Send + 'static,
+    text: String,
+) -> Result<ChatReply, Failure> {
+    if text.trim().is_empty() {
+        return Err(Failure::field("text", "must not be blank"));
+    }
+    let room = reply::take_room(app, tenant)?;
+    let env = Env::of(app);
+    let accepted = move |tx: &mut TenantTx| {
+        counted(tx, env.context.now)?;
+        let find = |tx: &mut TenantTx| {
+            let row = chats::get_for_update(tx, id)?.filter(|row| row.test_link == Some(link));
+            row.ok_or_else(|| Failure::not_found("test chat"))
+        };
+        accept(tx, &env, find, &Once::unkeyed(), &text)
+    };
+    match app.of(tenant).tx(accepted).await? {
+        Intent::Given(answer) => {
+            let body: ReplyBody = serde_json::from_str(&answer.body)
+                .map_err(|why| Failure::internal(format!("the answer of a test chat: {why}")))?;
+            Ok(body.data)
+        }
+        Intent::Over => Err(Failure::plain(codes::SESSION_ENDED)),
+        Intent::Write(claim) => reply::wait(reply::start(app, claim, Feed::silent(), room)).await,
+    }
+}
+
+/// An answer as it is sent.
+#[derive(serde::Deserialize)]
+struct ReplyBody {
+    data: ChatReply,
+}
+
+fn accept(
+    tx: &mut TenantTx,
+    env: &Env,
+    find: impl Fn(&mut TenantTx) -> Result<ChatRow, Failure>,
+    once: &Once,
+    text: &str,
+) -> Result<Intent, Failure> {
     if let Key::Given(answer) = once.reserve(tx, env.context.now)? {
         return Ok(Intent::Given(answer));
     }
-    let mut row = find_session(tx, id)?;
+    let mut row = find(tx)?;
     if row.state == State::Ended || row.wish.is_some() {
         return Err(Failure::plain(codes::SESSION_ENDED));
     }

@@ -8,21 +8,23 @@ use api::error_codes as codes;
 use api::events::chats::{ChatData, ChatWithTranscript, Handoff, HandoffRequest};
 use app::events::{self, Event, NewEvent, TranscriptRef};
 use app::idempotency::Once;
-use app::{App, Context, Failure, Hooks, topics, wallet};
+use app::{App, Context, Failure, Hooks, changes, topics, wallet};
 use domain::chat::{
     Channel, DueState, EndCause, LEASE, Limits, Origin, Ownership, Reading, Role, State, Stuck, Transition,
     TurnKind, look_at,
 };
-use domain::conversation;
+use domain::conversation::{self, EdgeVisits};
 use domain::ids::{Chat, Id, User};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
+use domain::topic::Topic;
 use serde_json::{Value, json};
 use store::channel_conversations::{self, ChannelChatRow};
 use store::chats::{self, ChatRow, MessageRow};
 use store::wallet::Floor;
-use store::{TenantTx, Tx};
+use store::{TenantTx, Tx, flow_visits};
 
+use crate::inbox::round_robin;
 use crate::undelivered::undelivered;
 use crate::unkept::{self, UnkeptWords};
 
@@ -111,6 +113,7 @@ pub fn standing(row: &ChatRow) -> DueState {
         reply_until: row.turn_kind.and(row.turn_until),
         reply_at: row.reply_at,
         wished: row.wish.is_some(),
+        unattended: row.unattended,
     }
 }
 
@@ -126,6 +129,8 @@ pub fn save(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure
         return Err(Failure::internal("a chat was changed by somebody who did not hold it"));
     }
     row.version += 1;
+    let (mode, id) = (Some(Mode::Live), row.id.to_string());
+    changes::note_in(&mut tx.of(row.workspace), env.context.now, mode, Topic::Chats, Some(&id))?;
     if row.turn_kind.is_none() && row.reply_at.is_some() {
         // More arrived while a reply was written: its time is before that of the next check.
         tx.wake(topics::CHATS);
@@ -183,6 +188,10 @@ fn add(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, mut message: MessageRow) -
     row.customer_messages += i64::from(message.role == Role::User);
     row.characters += message.text.chars().count() as i64;
     row.last_at = env.context.now;
+    if message.role == Role::Human && row.state == State::Human {
+        row.human_at = Some(env.context.now);
+        row.unattended = false;
+    }
     message.seq = row.messages;
     Ok(chats::add_message(&mut tx.of(row.workspace), row.id, &message)?)
 }
@@ -286,6 +295,8 @@ pub fn pass(env: &Env, row: &mut ChatRow, by: Transition) -> Result<(), Stuck> {
         state: row.state,
         teammate: row.teammate,
         taken_from: row.taken_from,
+        taken_at: row.taken_at,
+        unattended: row.unattended,
         given_back: row.given_back,
         failures: row.failures,
         reply_at: row.reply_at,
@@ -297,6 +308,8 @@ pub fn pass(env: &Env, row: &mut ChatRow, by: Transition) -> Result<(), Stuck> {
     row.state = after.state;
     row.teammate = after.teammate;
     row.taken_from = after.taken_from;
+    row.taken_at = after.taken_at;
+    row.unattended = after.unattended;
     row.given_back = after.given_back;
     row.failures = after.failures;
     row.reply_at = after.reply_at;
@@ -317,26 +330,37 @@ pub fn take_over(
     row: &mut ChatRow,
     teammate: Option<Id<User>>,
 ) -> Result<(), Failure> {
+    leaves(tx, row);
     pass(env, row, Transition::TakeOver(teammate)).map_err(refusal)?;
     let answer = unanswered(row.state);
     close_turn(tx, row, &answer)?;
     save(tx, env, row)
 }
 
-/// Hands a chat off to people: the agent asks for one, or cannot continue. The caller saves the row.
+/// A teammate may be free for another chat once this one moves on.
+pub(crate) fn leaves(tx: &mut Tx<'_>, row: &ChatRow) {
+    if row.state == State::Human && row.teammate.is_some() {
+        tx.wake(topics::INBOX);
+    }
+}
+
+/// Hands a chat off to people: the agent asks for one, or cannot continue. With round robin a member who is present gets
+/// it at once. The caller saves the row.
 pub fn hand_off(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, reason: Option<&str>) -> Result<(), Failure> {
     pass(env, row, Transition::HandOff(reason.map(str::to_owned))).map_err(refusal)?;
     let (reason, handoff_at) = (reason.map(str::to_owned), env.context.now);
     emit(tx, env, row, |chat| {
         Event::ChatHandoffRequested(HandoffRequest { chat, reason, handoff_at, transcript: None })
-    })
+    })?;
+    round_robin::place(tx, env, row)
 }
 
-/// The outcome of a conversation and the values that it collected.
+/// The outcome of a conversation, the values that it collected, and the edges of its flow that it took.
 #[derive(Debug, Default)]
 pub struct Legacy {
     pub outcome: Option<String>,
     pub extracted: Option<Value>,
+    pub path: Vec<EdgeVisits>,
 }
 
 /// The outcome and values of a chat's stored conversation.
@@ -345,7 +369,8 @@ fn stored_legacy(tx: &mut Tx<'_>, row: &ChatRow) -> Result<Legacy, Failure> {
         return Ok(Legacy::default());
     };
     let state = read_state(&text)?;
-    Ok(Legacy { outcome: None, extracted: Some(Value::Object(state.extracted().clone())) })
+    let extracted = Some(Value::Object(state.extracted().clone()));
+    Ok(Legacy { outcome: None, extracted, path: state.path() })
 }
 
 /// Parses a stored conversation.
@@ -371,6 +396,7 @@ pub fn end_with(
     cause: EndCause,
     legacy: Legacy,
 ) -> Result<(), Failure> {
+    leaves(tx, row);
     if pass(env, row, Transition::End).is_err() {
         return Ok(());
     }
@@ -387,7 +413,8 @@ pub fn end_with(
         let context = &env.context;
         wallet::post(&mut tx.of(row.workspace), context, "chat_charge", -row.price, &reference, Floor::None)?;
     }
-    if row.customer_messages > 0 && env.model && cause != EndCause::Erased {
+    let is_test = row.test_link.is_some();
+    if row.customer_messages > 0 && env.model && cause != EndCause::Erased && !is_test {
         row.analysis = Some(Reading::Pending);
         row.analysis_at = Some(now);
         tx.wake(topics::CHATS);
@@ -398,6 +425,7 @@ pub fn end_with(
     }
     chats::drop_state(&mut tx.of(row.workspace), row.id)?;
     chats::drop_flow(&mut tx.of(row.workspace), &row.flow)?;
+    flow_visits::count_chat(tx, row, &legacy.path, now)?;
     emit(tx, env, row, |chat| Event::ChatCompleted(ChatWithTranscript { chat, transcript: None }))?;
     // What is still to be read is waited for; an opt-out is not.
     if row.analysis != Some(Reading::Pending) || cause == EndCause::OptedOut {
@@ -406,11 +434,8 @@ pub fn end_with(
     Ok(())
 }
 
-/// Calls the hook of an ended conversation on the messaging channel.
+/// Calls the hook of a chat that is over.
 pub(crate) fn is_over(tx: &mut Tx<'_>, env: &Env, row: &ChatRow) -> Result<(), Failure> {
-    if row.channel != Channel::Chatapp {
-        return Ok(());
-    }
     env.hooks.chat_ended(&mut tx.of(row.workspace), &env.context, row)
 }
 
@@ -462,7 +487,7 @@ pub fn emit(
         message_count: row.messages,
         language: row.language.clone(),
         handoff,
-        is_test: false,
+        is_test: row.test_link.is_some(),
         metadata: row.metadata.clone(),
         ad_referral: carried.and_then(|carried| carried.ad_referral.clone()),
     });
@@ -478,7 +503,8 @@ pub fn emit(
     // The last event of an erased person has no data of theirs, and is not emptied with the earlier ones.
     let subject = row.contact.filter(|_| row.end_cause != Some(EndCause::Erased));
     let (agent, contact) = (row.agent.to_string(), subject.map(|id| id.to_string()));
-    let event = NewEvent { event, mode: Mode::Live, agent: Some(&agent), contact: contact.as_deref() };
+    let mode = if row.test_link.is_some() { Mode::Test } else { Mode::Live };
+    let event = NewEvent { event, mode, agent: Some(&agent), contact: contact.as_deref() };
     events::emit_with(&mut tx.of(row.workspace), &env.context, event, transcript)?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use app::Failure;
 use domain::chat::Role as ChatRole;
-use domain::conversation::{EndCause, Input, Role};
+use domain::conversation::{EdgeVisits, EndCause, Input, Role};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::chats::MessageRow;
@@ -48,6 +48,8 @@ pub(crate) struct Written {
     pub state: String,
     /// What was captured so far.
     pub extracted: Map<String, Value>,
+    /// The edges of the flow that it took so far, each with how often.
+    pub path: Vec<EdgeVisits>,
     /// The language of the conversation now.
     pub language: String,
     /// What the agent says.

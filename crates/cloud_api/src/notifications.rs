@@ -279,7 +279,7 @@ impl Reader {
     }
 }
 
-/// What tells an item from others.
+/// What identifies an item.
 enum Key {
     Id(String),
     /// The field of something that has no id, and its words: with the moment of the entry they are its key.

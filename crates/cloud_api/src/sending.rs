@@ -25,7 +25,7 @@ fn outcome(account: &Account, answer: Result<Answered, Unanswered>) -> Sent {
     };
     if answered.status.is_success() {
         let id = answered.body.pointer("/messages/0/id").and_then(Value::as_str);
-        // With an id that cannot be kept no status could be told from others.
+        // With an id that cannot be stored, no status could be matched.
         return match id.filter(|id| is_id(id)) {
             Some(id) => Sent::Accepted { provider_id: id.to_owned() },
             None => Sent::Unknown,

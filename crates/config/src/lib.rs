@@ -6,6 +6,7 @@ mod integrations;
 mod limits;
 mod network;
 mod providers;
+mod sign_in;
 mod smtp;
 mod table;
 mod telephony;
@@ -24,6 +25,7 @@ pub use chats::Chats;
 pub use limits::{Figures, Limits};
 pub use network::Network;
 pub use providers::{Providers, SPEECH_PROVIDERS};
+pub use sign_in::OpenId;
 pub use smtp::Smtp;
 pub use table::{SETTINGS, Setting};
 pub use telephony::{Carrier, MachineAnswer, Telephony};
@@ -89,6 +91,8 @@ pub struct Config {
     pub chats: Chats,
     /// The mail server for e-mail notifications.
     pub smtp: Option<Smtp>,
+    /// The identity provider over which people may sign in.
+    pub openid: Option<OpenId>,
     /// The trace collector, if any.
     pub traces: Option<Traces>,
     /// Accept http:// and private webhook addresses.
@@ -169,6 +173,7 @@ impl Values {
             document_days: self.number("documents.keep_days")?,
             chats: chats::read(self)?,
             smtp: smtp::read(self)?,
+            openid: sign_in::read(self)?,
             traces: traces::read(self)?,
             allow_insecure_webhooks: self.flag("webhooks.allow_insecure")?,
             cloud_api: integrations::cloud_api(self, connected.allow_insecure)?,

@@ -468,6 +468,21 @@ pub const SETTINGS: &[Setting] = &[
         "smtp.url",
         "mail server for e-mail notifications: smtps://user:password@host:465, or smtp://…:587?tls=required; none: nothing is sent",
     ),
+    setting(
+        "sign_in.openid.issuer",
+        Kind::Text,
+        "",
+        "identity provider (OpenID Connect) over which people may sign in: its address, exactly as its tokens name it; none: passwords only",
+    ),
+    setting("sign_in.openid.client_id", Kind::Text, "", "what the identity provider calls this service"),
+    secret("sign_in.openid.client_secret", "password of this service at the identity provider"),
+    setting("sign_in.openid.name", Kind::Text, "OpenID", "what people call the identity provider"),
+    setting(
+        "sign_in.openid.allowed_domains",
+        Kind::List,
+        "",
+        "domains of addresses that may sign in over the identity provider; none: all",
+    ),
     setting("smtp.from", Kind::Text, "", "address that e-mail notifications come from"),
     setting(
         "traces.otlp_endpoint",

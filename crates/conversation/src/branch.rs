@@ -1,5 +1,6 @@
 //! The comparisons of a `branch` node, over supplied, captured and saved values.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
@@ -7,12 +8,15 @@ use serde_json::{Map, Value};
 use super::graph::{Branch, Case, Op};
 use super::template;
 
-/// Where a branch leads with these values: the edge of the first case that holds, otherwise `otherwise`;
+/// Where a branch leads with these values, and by which edge: that of the first case that holds, otherwise `otherwise`;
 /// `None` when there is neither.
-pub(super) fn decide<'f>(branch: &'f Branch, values: &Map<String, Value>) -> Option<Option<&'f str>> {
-    match branch.cases.iter().find(|case| holds(case, values)) {
-        Some(case) => Some(case.next.as_deref()),
-        None => branch.otherwise.as_deref().map(Some),
+pub(super) fn decide<'f>(
+    branch: &'f Branch,
+    values: &Map<String, Value>,
+) -> Option<(Cow<'static, str>, Option<&'f str>)> {
+    match branch.cases.iter().enumerate().find(|(_, case)| holds(case, values)) {
+        Some((index, case)) => Some((format!("cases[{index}].next").into(), case.next.as_deref())),
+        None => branch.otherwise.as_deref().map(|otherwise| (Cow::Borrowed("otherwise"), Some(otherwise))),
     }
 }
 
@@ -129,8 +133,8 @@ mod tests {
             otherwise: Some("4".into()),
         };
         let values = |plan: &str| json!({"plan": plan}).as_object().cloned().unwrap_or_default();
-        assert_eq!(decide(&branch, &values("b")), Some(Some("2")));
-        assert_eq!(decide(&branch, &values("c")), Some(Some("4")));
+        assert_eq!(decide(&branch, &values("b")), Some(("cases[1].next".into(), Some("2"))));
+        assert_eq!(decide(&branch, &values("c")), Some(("otherwise".into(), Some("4"))));
         assert_eq!(decide(&Branch { otherwise: None, ..branch }, &values("c")), None);
     }
 }

@@ -94,7 +94,7 @@ impl<'f> Interpreter<'f, '_> {
                 }
                 self.answered(node, collect, read);
             }
-            (_, Some(true)) | (Some(_), None) => self.accept(collect, pending),
+            (_, Some(true)) | (Some(_), None) => self.accept(node, collect, pending),
             (_, Some(false)) => {
                 self.set_pending(None);
                 if !self.failed(node, collect) {
@@ -108,7 +108,7 @@ impl<'f> Interpreter<'f, '_> {
     /// Captures a value, reads it back, or asks again.
     fn answered(&mut self, node: &str, collect: &'f Collect, read: Option<Reading<Value>>) {
         match read {
-            Some(Reading::Sure(value)) if !collect.field.confirm => self.accept(collect, value),
+            Some(Reading::Sure(value)) if !collect.field.confirm => self.accept(node, collect, value),
             Some(Reading::Sure(value) | Reading::Unsure(value)) => {
                 let question = self.read_back(collect, &value);
                 self.set_pending(Some(value));
@@ -119,10 +119,10 @@ impl<'f> Interpreter<'f, '_> {
         }
     }
 
-    fn accept(&mut self, collect: &'f Collect, value: Value) {
+    fn accept(&mut self, node: &str, collect: &'f Collect, value: Value) {
         let value = self.kept_back(&collect.field, value);
         self.capture(&collect.field.key, value);
-        self.go(collect.next.as_deref());
+        self.go(node, "next", collect.next.as_deref());
     }
 
     fn read_back(&self, collect: &Collect, value: &Value) -> String {
@@ -151,7 +151,7 @@ impl<'f> Interpreter<'f, '_> {
             return false;
         }
         match &collect.on_fail {
-            Some(on_fail) => self.go(Some(on_fail)),
+            Some(on_fail) => self.go(node, "onFail", Some(on_fail)),
             None => self.close(node, Some("failed_collect")),
         }
         true

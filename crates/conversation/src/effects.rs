@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use super::channel::Channel;
 use super::graph::{Field, FieldKind, Flow};
 use super::language::calendar::Moment;
+use super::path::{StopReason, Stopped, TakenEdge};
 use super::redaction;
 use super::secrets::Secrets;
 use super::state::{EndCause, Ended, Exchange, Expected, Held, Output, Phase, Role, State, Waiting};
@@ -35,6 +36,10 @@ pub(super) struct Interpreter<'f, 's> {
     pub(super) now: Option<Moment>,
     /// The language that the recogniser heard, if it said so.
     pub(super) told: Option<String>,
+    /// Edges taken since the input.
+    pub(super) taken: Vec<TakenEdge>,
+    /// Where the flow could not go on, if it could not.
+    pub(super) stopped: Option<Stopped>,
 }
 
 impl<'f> Interpreter<'f, '_> {
@@ -110,8 +115,15 @@ impl<'f> Interpreter<'f, '_> {
         self.finish(outcome.map(str::to_owned), EndCause::AgentEnded);
     }
 
-    /// Apologises and ends, because the flow has a missing edge or an endless loop.
+    /// Apologises and ends at a step that the flow does not have any more.
     pub(super) fn fail(&mut self) {
+        self.stop("", "", StopReason::StepGone);
+    }
+
+    /// Apologises and ends, because the flow cannot go on from this node.
+    pub(super) fn stop(&mut self, from: &str, edge: &str, why: StopReason) {
+        let node_id = (!from.is_empty()).then(|| from.to_owned());
+        self.stopped = Some(Stopped { node_id, edge: edge.to_owned(), why });
         let trouble = self.state.settings.phrases.trouble.clone();
         self.speak(None, trouble);
         self.finish(Some("error".into()), EndCause::Error);
@@ -121,7 +133,7 @@ impl<'f> Interpreter<'f, '_> {
     /// conversation has then ended.
     pub(super) fn request(&mut self) -> Option<u64> {
         if self.state.requests_unheard >= MAX_REQUESTS {
-            self.fail();
+            self.stop("", "", StopReason::TooManyRequests);
             return None;
         }
         self.state.requests_unheard += 1;
@@ -136,11 +148,13 @@ impl<'f> Interpreter<'f, '_> {
         match cause {
             EndCause::CallerHangup => {
                 self.state.held.clear();
+                self.state.path.forget_unheard();
                 let unheard = usize::try_from(self.state.said - self.state.sounded).unwrap_or(usize::MAX);
                 self.take_back(unheard, "", false);
                 self.act(end);
             }
             EndCause::TransferHandoff => {
+                self.state.path.heard(u64::MAX);
                 self.state.held.clear();
                 self.act(end);
             }
@@ -194,6 +208,7 @@ impl<'f> Interpreter<'f, '_> {
     }
 
     fn release(&mut self) {
+        self.state.path.heard(self.state.sounded);
         let ready = self.state.held.iter().take_while(|held| held.after <= self.state.sounded).count();
         let ready: Vec<Held> = self.state.held.drain(..ready).collect();
         ready.into_iter().for_each(|held| self.act(held.output));

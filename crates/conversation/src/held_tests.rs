@@ -222,3 +222,30 @@ fn the_goodbye_of_silence_is_heard_first() {
         ],
     );
 }
+
+/// The edges that a conversation counts, with how often.
+fn path(conversation: &Conversation) -> Vec<String> {
+    let edges = conversation.path().into_iter();
+    edges.map(|taken| format!("{}.{} {}", taken.from, taken.edge, taken.visits)).collect()
+}
+
+#[test]
+fn an_edge_counts_once_the_words_before_it_were_spoken() {
+    let nodes = json!([say("a", "b"), say("b", "z"), z()]);
+    let mut conversation = call(nodes.clone());
+    conversation.step(Input::Started);
+    let taken: Vec<&str> = conversation.taken().iter().map(|edge| edge.to.as_str()).collect();
+    assert_eq!(taken, ["a", "b", "z"], "it ran ahead of the voice");
+    assert_eq!(path(&conversation), [".start 1"]);
+    conversation.step(sounded(1));
+    assert_eq!(path(&conversation), [".start 1", "a.next 1"]);
+    let mut left = conversation.clone();
+    left.step(Input::HungUp);
+    assert_eq!(path(&left), [".start 1", "a.next 1"], "the customer did not hear the second");
+    conversation.step(sounded(3));
+    assert_eq!(path(&conversation), [".start 1", "a.next 1", "b.next 1"]);
+    // In a chat words are there at once.
+    let mut conversation = chat(nodes);
+    conversation.step(Input::Started);
+    assert_eq!(path(&conversation), [".start 1", "a.next 1", "b.next 1"]);
+}

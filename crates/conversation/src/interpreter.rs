@@ -9,6 +9,7 @@
 //! It runs ahead of the voice with words only: what a node does waits until the words before it have been
 //! spoken (`effects`). What a `collect` node does with an answer is in `collect`.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use super::graph::{Document, Flow, Message, Node, NodeKind, Transfer, TransferMo
 use super::language::calendar::Moment;
 use super::language::spoken;
 use super::parse::MAX_VARIABLES;
+use super::path::{EdgeVisits, Path, START, StopReason, Stopped, TakenEdge};
 use super::secrets::{self, Secrets};
 use super::state::{
     ConversationSettings, EndCause, Ended, Exchange, Input, Output, Phase, Role, State, Turn, Waiting,
@@ -55,6 +57,8 @@ pub struct Conversation {
     secrets: Secrets,
     now: Option<Moment>,
     told: Option<String>,
+    taken: Vec<TakenEdge>,
+    stopped: Option<Stopped>,
 }
 
 impl Conversation {
@@ -80,15 +84,32 @@ impl Conversation {
             said: 0,
             sounded: 0,
             held: Vec::new(),
+            path: Path::default(),
             ended: None,
         };
-        Self { flow, state, secrets: Secrets::default(), now: None, told: None }
+        Self {
+            flow,
+            state,
+            secrets: Secrets::default(),
+            now: None,
+            told: None,
+            taken: Vec::new(),
+            stopped: None,
+        }
     }
 
     /// Resumes a stored conversation. Its secret answers are gone. If the flow no longer has its current node, the next input ends it with
     /// an error.
     pub fn resume(flow: Arc<Flow>, state: State) -> Self {
-        Self { flow, state, secrets: Secrets::default(), now: None, told: None }
+        Self {
+            flow,
+            state,
+            secrets: Secrets::default(),
+            now: None,
+            told: None,
+            taken: Vec::new(),
+            stopped: None,
+        }
     }
 
     /// Says what it is now, in milliseconds since 1970, for the inputs that follow. Until then no date and no time
@@ -165,6 +186,34 @@ impl Conversation {
         self.state.awaits_secret(&self.flow)
     }
 
+    /// The edges that it took so far, each with how often. On a call those count whose words before them were spoken.
+    pub fn path(&self) -> Vec<EdgeVisits> {
+        self.state.path()
+    }
+
+    /// The edges that the last input took, in order.
+    pub fn taken(&self) -> &[TakenEdge] {
+        &self.taken
+    }
+
+    /// Where the flow could not go on, if the conversation ended with cause `error` because of that. It is no part of
+    /// the state.
+    pub fn stopped(&self) -> Option<&Stopped> {
+        self.stopped.as_ref()
+    }
+
+    /// The node at which it waits; `None` before it began, while the last words are said, and after its end.
+    pub fn at(&self) -> Option<&str> {
+        match &self.state.phase {
+            Phase::Collect { node, .. }
+            | Phase::Tool { node, .. }
+            | Phase::Transfer { node, .. }
+            | Phase::Document { node, .. } => Some(node),
+            Phase::Talk(talk) => Some(&talk.node),
+            Phase::New | Phase::Closing | Phase::Over => None,
+        }
+    }
+
     /// The captured fields so far, in the order they were captured.
     pub fn extracted(&self) -> &Map<String, Value> {
         &self.state.extracted
@@ -216,16 +265,21 @@ impl Conversation {
             entered: HashSet::new(),
             now: self.now,
             told: self.told.take(),
+            taken: Vec::new(),
+            stopped: None,
         };
         interpreter.take(input);
-        interpreter.out
+        let Interpreter { out, taken, stopped, .. } = interpreter;
+        self.taken = taken;
+        self.stopped = stopped.or(self.stopped.take());
+        out
     }
 }
 
 /// What to do after entering a node.
 enum Entered<'f> {
-    /// Go on at once.
-    On(Option<&'f str>),
+    /// Go on at once by this edge of the node; an empty one is a jump that the flow does not draw.
+    On(Cow<'static, str>, Option<&'f str>),
     /// Wait for an input, or the conversation is over.
     Wait,
 }
@@ -235,7 +289,7 @@ impl<'f> Interpreter<'f, '_> {
         match input {
             Input::Started => {
                 if self.state.phase == Phase::New {
-                    self.go(self.flow.start_node_id.as_deref());
+                    self.go("", START, self.flow.start_node_id.as_deref());
                 }
             }
             Input::SpeechBegan => {
@@ -250,8 +304,8 @@ impl<'f> Interpreter<'f, '_> {
             Input::Silence => self.silence(),
             Input::ModelSaid { request, text, exit, tool_calls, end, outcome } => {
                 let reply = Reply { text, exit, tool_calls, end, outcome };
-                if let Some(exit) = self.model_said(request, reply) {
-                    self.go(exit.next.as_deref());
+                if let Some((node, index, exit)) = self.model_said(request, reply) {
+                    self.go(&node, &format!("exits[{index}].next"), exit.next.as_deref());
                 }
             }
             Input::ModelFailed { request } => self.model_failed(request),
@@ -279,27 +333,45 @@ impl<'f> Interpreter<'f, '_> {
 
     // --- moving through the graph
 
-    /// Enters nodes, starting with this one, until one waits for an input or the conversation is over.
-    pub(super) fn go(&mut self, to: Option<&'f str>) {
-        let mut to = to;
+    /// Leaves a node by an edge, and enters nodes until one waits for an input or the conversation is over. An empty edge
+    /// is a jump that the flow does not draw.
+    pub(super) fn go(&mut self, from: &str, edge: &str, to: Option<&'f str>) {
+        let (mut from, mut edge, mut to) = (Cow::Borrowed(from), Cow::Borrowed(edge), to);
         loop {
-            let Some(node) = to.and_then(|id| self.flow.node(id)) else { return self.fail() };
+            let Some(node) = to.and_then(|id| self.flow.node(id)) else {
+                let why = match to {
+                    None if from.is_empty() => StopReason::NoStart,
+                    None => StopReason::MissingEdge,
+                    Some(_) => StopReason::UnknownStep,
+                };
+                return self.stop(&from, &edge, why);
+            };
             if !self.entered.insert(&node.id) {
-                return self.fail();
+                return self.stop(&from, &edge, StopReason::EndlessLoop);
             }
+            self.pass(&from, &edge, &node.id);
             self.state.digits.clear();
             match self.enter(node) {
-                Entered::On(next) => to = next,
+                Entered::On(by, next) => (from, edge, to) = (Cow::Borrowed(node.id.as_str()), by, next),
                 Entered::Wait => return,
             }
         }
+    }
+
+    /// Notes an edge that is taken. On a call it counts once the words before it have been spoken.
+    fn pass(&mut self, from: &str, edge: &str, to: &str) {
+        if edge.is_empty() {
+            return;
+        }
+        self.taken.push(TakenEdge { from: from.to_owned(), edge: edge.to_owned(), to: to.to_owned() });
+        self.state.path.take(self.state.said, self.state.sounded, from, edge);
     }
 
     fn enter(&mut self, node: &'f Node) -> Entered<'f> {
         match &node.kind {
             NodeKind::Say(say) => {
                 self.say(&node.id, &say.text);
-                return Entered::On(say.next.as_deref());
+                return Entered::On(Cow::Borrowed("next"), say.next.as_deref());
             }
             NodeKind::Collect(collect) => {
                 self.state.phase = Phase::Collect { node: node.id.clone(), failures: 0, pending: None };
@@ -308,12 +380,12 @@ impl<'f> Interpreter<'f, '_> {
             }
             NodeKind::Converse(_) => self.start_talk(&node.id),
             NodeKind::Branch(branch) => match branch::decide(branch, &self.state.variables) {
-                Some(next) => return Entered::On(next),
+                Some((edge, next)) => return Entered::On(edge, next),
                 None => self.close(&node.id, None),
             },
             NodeKind::Tool(tool) => {
                 if let Some(asks) = self.asks_again_for(tool) {
-                    return Entered::On(Some(asks));
+                    return Entered::On(Cow::Borrowed(""), Some(asks));
                 }
                 let lookup = |name: &str| self.state.variables.get(name).cloned();
                 let arguments = template::fill_object(&tool.arguments, &lookup);
@@ -330,7 +402,7 @@ impl<'f> Interpreter<'f, '_> {
             NodeKind::Transfer(transfer) => self.transfer(&node.id, transfer),
             NodeKind::Message(message) => {
                 self.message(&node.id, message);
-                return Entered::On(message.next.as_deref());
+                return Entered::On(Cow::Borrowed("next"), message.next.as_deref());
             }
             NodeKind::Document(document) => return self.document(&node.id, document),
             NodeKind::End(end) => {
@@ -481,7 +553,8 @@ impl<'f> Interpreter<'f, '_> {
         if *awaited != request {
             return;
         }
-        let Some(NodeKind::Tool(tool)) = self.flow.node(node).map(|node| &node.kind) else {
+        let node = node.clone();
+        let Some(NodeKind::Tool(tool)) = self.flow.node(&node).map(|node| &node.kind) else {
             return self.fail();
         };
         match answer {
@@ -489,9 +562,12 @@ impl<'f> Interpreter<'f, '_> {
                 if let Some(save_as) = &tool.save_as {
                     self.save(save_as, value);
                 }
-                self.go(tool.next.as_deref());
+                self.go(&node, "next", tool.next.as_deref());
             }
-            Err(_) => self.go(tool.on_error.as_deref().or(tool.next.as_deref())),
+            Err(_) => match &tool.on_error {
+                Some(on_error) => self.go(&node, "onError", Some(on_error)),
+                None => self.go(&node, "next", tool.next.as_deref()),
+            },
         }
     }
 
@@ -538,7 +614,9 @@ impl<'f> Interpreter<'f, '_> {
     fn transfer_failed(&mut self, request: u64) {
         let Some(node) = self.transferring(request) else { return };
         match self.flow.node(&node).map(|node| &node.kind) {
-            Some(NodeKind::Transfer(Transfer { on_fail: Some(on_fail), .. })) => self.go(Some(on_fail)),
+            Some(NodeKind::Transfer(Transfer { on_fail: Some(on_fail), .. })) => {
+                self.go(&node, "onFail", Some(on_fail));
+            }
             Some(_) => {
                 let nobody_free = self.state.settings.phrases.nobody_free.clone();
                 self.say_plain(&node, nobody_free);
@@ -553,7 +631,9 @@ impl<'f> Interpreter<'f, '_> {
     fn handed_back(&mut self, request: u64) {
         let Some(node) = self.transferring(request) else { return };
         match self.flow.node(&node).map(|node| &node.kind) {
-            Some(NodeKind::Transfer(Transfer { on_fail: Some(on_fail), .. })) => self.go(Some(on_fail)),
+            Some(NodeKind::Transfer(Transfer { on_fail: Some(on_fail), .. })) => {
+                self.go(&node, "onFail", Some(on_fail));
+            }
             Some(_) => self.close(&node, Some("transferred")),
             None => self.fail(),
         }
@@ -581,7 +661,9 @@ impl<'f> Interpreter<'f, '_> {
     fn document(&mut self, node_id: &str, document: &'f Document) -> Entered<'f> {
         match (self.state.settings.channel, &document.on_fail) {
             (Channel::Chat, _) => self.ask_document(node_id, document, 0),
-            (Channel::Call, Some(on_fail)) => return Entered::On(Some(on_fail)),
+            (Channel::Call, Some(on_fail)) => {
+                return Entered::On(Cow::Borrowed("onFail"), Some(on_fail));
+            }
             (Channel::Call, None) => self.close(node_id, Some("failed_document")),
         }
         Entered::Wait
@@ -610,11 +692,11 @@ impl<'f> Interpreter<'f, '_> {
         self.customer_acted();
         if accepted {
             fields.into_iter().for_each(|(key, value)| self.capture(&key, value));
-            return self.go(document.next.as_deref());
+            return self.go(&node, "next", document.next.as_deref());
         }
         match &document.on_fail {
             _ if failures < document.attempts => self.ask_document(&node, document, failures),
-            Some(on_fail) => self.go(Some(on_fail)),
+            Some(on_fail) => self.go(&node, "onFail", Some(on_fail)),
             None => self.close(&node, Some("failed_document")),
         }
     }

@@ -7,8 +7,10 @@
 //! | `parse` | JSON to flow and back; an error names the invalid field |
 //! | `one_step` | the flow of an agent that has only a `systemPrompt` |
 //! | `check` | issues: what prevents a draft from being published, and what its author should look at |
+//! | `diff` | what changed between two graphs |
 //! | `template` | `{{name}}` in texts |
 //! | `state` | inputs and outputs of a conversation, and what it keeps between them |
+//! | `path` | the edges that a conversation took, and where a flow could not go on |
 //! | `effects` | the interpreter's outputs, given at once or when the words before them have been spoken |
 //! | `interpreter` | moving through the graph; `talk` is its `converse` node, `collect` its answers, `branch` its comparisons |
 //! | `answers` | what counts as an answer to a question; `words` splits what was said, `language` knows what the words mean |
@@ -35,6 +37,7 @@ mod branch;
 mod channel;
 mod check;
 mod collect;
+mod diff;
 mod effects;
 mod graph;
 mod interpreter;
@@ -42,6 +45,7 @@ mod language;
 
 mod one_step;
 mod parse;
+mod path;
 mod phrases;
 mod read_back;
 pub mod redaction;
@@ -72,6 +76,7 @@ pub use answers::{MAX_ANSWER, capture, capture_digits};
 pub use branch::compares;
 pub use channel::Channel;
 pub use check::{CheckFacts, Issue, Level, blocks_publishing, check, is_plus_91};
+pub use diff::{ChangeKind, FlowChange, MAX_CHANGES, changes};
 pub use effects::{MAX_HEARD, MAX_REQUESTS};
 pub use graph::{
     Branch, Case, Collect, Converse, DEFAULT_ATTEMPTS, DEFAULT_MAX_TURNS, Document, Edge, End, Exit, Field,
@@ -81,6 +86,7 @@ pub use interpreter::{AskedDocument, Conversation, MAX_SILENCES};
 pub use language::calendar::Moment;
 pub use one_step::{CONVERSE_ID, END_ID, one_step};
 pub use parse::{GraphError, MAX_LIST, MAX_NODES, MAX_TEXT, MAX_VARIABLES};
+pub use path::{EdgeVisits, MAX_EDGES, START, StopReason, Stopped, TakenEdge};
 pub use phrases::Phrases;
 pub use script::{Script, placeholder, placeholder_with};
 pub use state::{

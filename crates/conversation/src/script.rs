@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::channel::Channel;
 use super::graph::{FieldKind, Flow, NodeKind};
 use super::interpreter::Conversation;
+use super::path::EdgeVisits;
 use super::state::{ConversationSettings, Expected, Input, Output, Role, Turn};
 
 /// Most turns of a script.
@@ -24,6 +25,8 @@ pub struct Script {
     pub transcript: Vec<Turn>,
     /// What its answers captured.
     pub extracted: Map<String, Value>,
+    /// The edges that it took, each with how often.
+    pub path: Vec<EdgeVisits>,
 }
 
 /// Plays a flow. Every question gets a valid answer (`yes`, `42`, the first choice, a short sentence), and
@@ -59,6 +62,7 @@ pub fn placeholder_with(
     Script {
         transcript: shorten(conversation.transcript(), ended),
         extracted: conversation.extracted().clone(),
+        path: conversation.path(),
     }
 }
 

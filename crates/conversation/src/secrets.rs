@@ -126,7 +126,7 @@ impl<'f> Interpreter<'f, '_> {
             return self.fail();
         };
         match self.asks_again_for(tool) {
-            Some(asks) => self.go(Some(asks)),
+            Some(asks) => self.go("", "", Some(asks)),
             None => self.fail(),
         }
     }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::channel::Channel;
 use super::graph::{FieldKind, Flow, NodeKind, TransferMode};
+use super::path::{EdgeVisits, Path};
 use super::phrases::Phrases;
 
 /// ConversationSettings of a conversation that are not part of its flow.
@@ -379,6 +380,9 @@ pub struct State {
     pub(super) sounded: u64,
     /// Outputs that wait for words, in order.
     pub(super) held: Vec<Held>,
+    /// The edges that it took.
+    #[serde(default, skip_serializing_if = "Path::is_empty")]
+    pub(super) path: Path,
     pub(super) ended: Option<Ended>,
 }
 
@@ -411,10 +415,27 @@ impl State {
         }
     }
 
+    /// The node of the flow that the conversation is in, if it is in one.
+    pub fn node(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Collect { node, .. }
+            | Phase::Tool { node, .. }
+            | Phase::Transfer { node, .. }
+            | Phase::Document { node, .. } => Some(node),
+            Phase::Talk(talk) => Some(&talk.node),
+            Phase::New | Phase::Closing | Phase::Over => None,
+        }
+    }
+
     /// Whether the answer to a secret question is awaited in this flow.
     pub fn awaits_secret(&self, flow: &Flow) -> bool {
         let Phase::Collect { node, .. } = &self.phase else { return false };
         matches!(flow.node(node).map(|node| &node.kind), Some(NodeKind::Collect(collect)) if collect.field.secret)
+    }
+
+    /// The edges that it took so far, each with how often.
+    pub fn path(&self) -> Vec<EdgeVisits> {
+        self.path.edges()
     }
 
     /// The captured fields so far, in the order they were captured.

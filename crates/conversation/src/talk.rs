@@ -89,14 +89,14 @@ impl<'f> Interpreter<'f, '_> {
         self.talk().filter(|talk| talk.waiting == Waiting::Model(request)).map(|talk| talk.node.clone())
     }
 
-    /// The model has answered. Returns the exit that the flow takes, if it leaves the node by one.
-    pub(super) fn model_said(&mut self, request: u64, reply: Reply) -> Option<&'f Exit> {
+    /// The model has answered. Returns the exit that the flow takes, with its node and its index, if it leaves by one.
+    pub(super) fn model_said(&mut self, request: u64, reply: Reply) -> Option<(String, usize, &'f Exit)> {
         let node = self.awaited(request)?;
         let Some(converse) = self.conversing(&node) else {
             self.fail();
             return None;
         };
-        let exit = reply.exit.and_then(|exit| converse.exits.get(exit));
+        let exit = reply.exit.and_then(|index| Some((index, converse.exits.get(index)?)));
         let blank = reply.text.trim().is_empty();
         if blank && exit.is_none() && !reply.end && reply.tool_calls.is_empty() {
             self.model_failed(request);
@@ -117,7 +117,7 @@ impl<'f> Interpreter<'f, '_> {
             self.finish(reply.outcome, EndCause::AgentEnded);
             return None;
         }
-        let exit = exit.or(converse.exits.first().filter(|_| spent));
+        let exit = exit.or(converse.exits.first().filter(|_| spent).map(|first| (0, first)));
         match exit {
             Some(_) => {}
             None if spent => self.close(&node, None),
@@ -128,7 +128,7 @@ impl<'f> Interpreter<'f, '_> {
                 self.listen_freely(&node);
             }
         }
-        exit
+        exit.map(|(index, exit)| (node, index, exit))
     }
 
     /// The model failed or said nothing. The customer is asked to repeat, or the conversation ends after too

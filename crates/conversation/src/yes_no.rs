@@ -208,7 +208,7 @@ impl<'a> Said<'a> {
         self.0.iter().any(exactly) || self.0.first().is_some_and(denies)
     }
 
-    /// Whether a folded word may stand beside a choice and tells nothing.
+    /// Whether a folded word may stand beside a choice and carries no meaning.
     pub(crate) fn is_beside(&self, word: &String) -> bool {
         self.0
             .iter()

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use api::contacts::Erased;
 use domain::call::{Fact, Progress};
+use domain::chat::Channel;
 use domain::ids::{Call, Campaign, Id};
 use domain::ports::{Choice, Chosen};
 use domain::time::Timestamp;
@@ -55,6 +56,7 @@ impl Hooks for RoomHooks {
         campaigns::erasure::erase(tx, context, person, erased)?;
         boards::erase(tx, context, person, erased)?;
         integrations::erasure::erase(tx, context, person, erased)?;
+        evaluation::erase(tx, context, person, erased)?;
         chats::erase(tx, context, person, erased)?;
         chats::erase_documents(tx, context, person, erased)?;
         channel::inbox::erase(tx, context, person, erased)?;
@@ -72,7 +74,8 @@ impl Hooks for RoomHooks {
         call: &CallRow,
         chosen: Option<&Chosen>,
     ) -> Result<(), Failure> {
-        boards::analysed(tx, env, call, chosen)
+        boards::analysed(tx, env, call, chosen)?;
+        evaluation::call_analysed(&mut tx.of(call.workspace), &env.context, call)
     }
 
     fn send_chat_words(
@@ -85,7 +88,10 @@ impl Hooks for RoomHooks {
     }
 
     fn chat_ended(&self, tx: &mut TenantTx, context: &Context, chat: &ChatRow) -> Result<(), Failure> {
-        boards::chat_over(tx, context, chat)
+        if chat.channel == Channel::Chatapp {
+            boards::chat_over(tx, context, chat)?;
+        }
+        evaluation::chat_ended(tx, context, chat)
     }
 
     fn send_board_message(

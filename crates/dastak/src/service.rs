@@ -18,7 +18,7 @@ use crate::app::{
 use crate::config::Config;
 use crate::hooks::RoomHooks;
 use crate::http::router::Router;
-use crate::http::{channel_hook, dev, operator, server, system, v1};
+use crate::http::{channel_hook, dev, link_page, openid, operator, people, server, system, v1};
 use crate::jobs;
 use crate::lines::{LineCarrier, LineFigures, Lines, ProviderFigures};
 use crate::runtime::clock::Clock;
@@ -106,6 +106,9 @@ pub fn router() -> Result<Router, String> {
     handlers.extend(operator::handlers());
     handlers.extend(dev::handlers());
     handlers.extend(channel_hook::handlers());
+    handlers.extend(people::handlers());
+    handlers.extend(link_page::handlers());
+    handlers.extend(openid::handlers());
     Router::new(handlers)
 }
 
@@ -199,6 +202,7 @@ impl Service {
         }
         // Before anything is served: what this node was writing when it stopped has no writer any more.
         chats::adopt(&app).await.map_err(|why| why.to_string())?;
+        crate::app::people::adopt(&app).await.map_err(|why| why.to_string())?;
         node::look(&app).await.map_err(|why| why.to_string())?;
         let router = Arc::new(router()?);
         start_jobs(&app, &wakes, lines.clone(), integrations::ConnectedSystems::open(&app));
@@ -331,6 +335,13 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         Some(smtp) => Some(Arc::new(Mailer::new(&smtp.url, &smtp.from)?)),
         None => None,
     };
+    let openid = match &config.openid {
+        Some(at) => {
+            let secret = at.client_secret.clone();
+            Some(Arc::new(providers::openid::IdentityProvider::new(&at.issuer, &at.client_id, secret)?))
+        }
+        None => None,
+    };
     let reader = extraction::Worker::new(&config.extract_program, &["extract"]);
     let pages = knowledge::links::client(&config).map_err(|why| format!("the client of pages: {why}"))?;
     let shares = limits::shares::InWork::new(&config.limits, &metrics);
@@ -338,6 +349,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         reader: Arc::new(reader),
         pages,
         mailer,
+        openid,
         marks: Arc::new(marks),
         tools: Arc::new(tools),
         audits: Arc::default(),
@@ -351,6 +363,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         traces,
         webhooks,
         access: access::Cache::default(),
+        sessions: crate::app::sessions::Cache::default(),
         throttle: access::Throttle::default(),
         rates: limits::rates::Windows::default(),
         shares,

@@ -63,8 +63,16 @@ kinds! {
     Number = "num",
     /// A tool that an agent may use.
     Tool = "tool",
-    /// A person who works in the console.
+    /// A member of a workspace: a person with a role there.
     User = "usr",
+    /// A person who signs in.
+    Person = "psn",
+    /// A session of a signed-in person.
+    Session = "sess",
+    /// An invitation into a workspace.
+    Invitation = "invt",
+    /// A link that signs a person in once.
+    SignInLink = "sil",
     /// A compliance pack made by the operator.
     CompliancePack = "cpk",
     Recording = "rec",
@@ -96,8 +104,16 @@ kinds! {
     Chat = "chatsess",
     /// A label that a team puts on chats.
     ChatLabel = "lbl",
+    /// A private note of a team on a chat.
+    ChatNote = "note",
+    /// An answer that a team keeps to write it again.
+    SavedAnswer = "ans",
     /// A document that a customer handed in.
     Document = "doc",
+    /// An evaluation of one conversation.
+    EvaluationRun = "evr",
+    /// An evaluation of many past conversations.
+    EvaluationSweep = "evs",
     /// A message on the messaging channel.
     ChannelMessage = "camsg",
     /// All messages between a business number and a person.
@@ -110,6 +126,12 @@ kinds! {
     ChannelNumber = "canum",
     /// A notification that the messaging channel sent.
     ChannelNotification = "canot",
+    /// A run of a flow by its author, before anybody talks with it.
+    FlowTry = "try",
+    /// A link with which an agent can be tested in a chat.
+    TestLink = "tlnk",
+    /// Something that concerns a member.
+    Notification = "ntf",
 }
 
 /// An id of one kind. It is cheap to copy. Its text form is `prefix_` and 26 characters.

@@ -1,6 +1,8 @@
 //! The rules of dastak and nothing else: no tokio, no SQL, no HTTP, no clock and no randomness. Time,
 //! randomness and new ids come in as arguments, decisions go out as values.
 
+pub mod action;
+pub mod actor;
 pub mod agent;
 pub mod analytics;
 pub mod board;
@@ -13,12 +15,16 @@ pub mod decision_log;
 pub mod delivery;
 pub mod document;
 pub mod due_dial;
+pub mod evaluation;
 pub mod ids;
 pub mod integration;
 pub mod invisible;
 mod json_schema;
 pub mod knowledge;
+pub mod masking;
+pub mod names;
 pub mod nudge;
+pub mod person;
 pub mod phone;
 pub mod ports;
 pub mod scheduled_call;
@@ -28,6 +34,7 @@ pub mod storable;
 pub mod stream;
 pub mod tenant;
 pub mod time;
+pub mod topic;
 pub mod trace;
 pub mod wallet;
 pub mod window;

@@ -323,7 +323,7 @@ fn is_unseen(letter: char) -> bool {
     letter.is_whitespace() || is_invisible(letter)
 }
 
-fn is_separator(letter: char) -> bool {
+pub(crate) fn is_separator(letter: char) -> bool {
     matches!(letter, '-' | '.' | '(' | ')' | '/' | ' ') || is_unseen(letter) || is_dash(letter)
 }
 

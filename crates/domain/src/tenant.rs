@@ -23,3 +23,18 @@ impl Mode {
         self == Mode::Live
     }
 }
+
+closed_sets::words! {
+    /// What a member of a workspace may do; each role may do what those before it may (docs/contract/members.md#roles).
+    #[derive(PartialOrd, Ord)]
+    pub enum Role {
+        /// Reads, with masked numbers and without sound.
+        Viewer = "viewer",
+        /// Answers chats and edits agents, flows, campaigns and boards.
+        Editor = "editor",
+        /// Publishes, launches, and administers keys, endpoints and members.
+        Admin = "admin",
+        /// Erases people, deletes for good, and makes owners.
+        Owner = "owner",
+    }
+}

@@ -59,6 +59,7 @@ pub const TARGETS: &[Target] = &[
     ("sip_text", sip::text),
     ("model_stream", providers_answers::model_stream),
     ("model_answer", providers_answers::model_answer),
+    ("model_grades", providers_answers::model_grades),
     ("model_request", providers_answers::model_request),
     ("speech_messages", providers_answers::speech_messages),
     ("speech_answer", providers_answers::speech_answer),

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use domain::conversation::{Exchange, Role};
+use domain::evaluation::{Criterion, CriterionKind, Line, MAX_REASONING, Speaker, Verdict, judge};
 use domain::ports::{AnalysisOrder, Said, TalkOrder, ToolOffer};
 use providers::fuzzing::{model, speech, storage};
 use providers::http::Net;
@@ -140,6 +141,34 @@ pub fn model_answer(data: &[u8]) {
         analysis.sentiment.is_none_or(|word| ["positive", "neutral", "negative"].contains(&word.as_str()))
     );
     assert!(analysis.outcome.is_none_or(|outcome| !outcome.is_empty() && outcome.chars().count() <= 64));
+}
+
+/// The grades of a conversation, whatever a model answers.
+///
+/// Each criterion has one result, a score decides by its threshold, and a quote is in the transcript.
+pub fn model_grades(data: &[u8]) {
+    let criterion = |key: &str, kind, pass_threshold| Criterion {
+        key: key.to_owned(),
+        name: key.to_owned(),
+        kind,
+        pass_threshold,
+        prompt: "Polite?".to_owned(),
+    };
+    let criteria = [
+        criterion("polite", CriterionKind::PassFail, None),
+        criterion("clear", CriterionKind::Score, Some(60)),
+    ];
+    let transcript = [Line { speaker: Speaker::Agent, text: "Good morning, how can I help?".to_owned() }];
+    let Some(grades) = model::grades(&String::from_utf8_lossy(data), &criteria) else { return };
+    let results = judge(&criteria, &grades, &transcript);
+    assert_eq!(results.len(), criteria.len());
+    for result in &results {
+        assert!(result.reasoning.chars().count() <= MAX_REASONING && !result.reasoning.contains('\0'));
+        assert!(result.quotes.iter().all(|quote| quote.line == 0));
+        if let (Some(score), Some(threshold)) = (result.score, result.pass_threshold) {
+            assert_eq!(result.verdict == Verdict::Pass, score >= threshold);
+        }
+    }
 }
 
 /// The request to a model about a conversation with untrusted content.

@@ -169,6 +169,7 @@ pub async fn delete(app: &App, trace: Trace, tenant: Tenant, id: Id<Integration>
             }
             integrations::delete(tx, id)?;
             pushes::forget_integration(tx, id)?;
+            app::changes::note(tx, context.now, domain::topic::Topic::Integrations, id)?;
             Ok(operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?)
         })
         .await

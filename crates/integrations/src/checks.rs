@@ -21,7 +21,7 @@ use providers::connectors::{Cursor, Fault, Found, Page, Query, Row, Sheet};
 use runtime::crypto::Keyring;
 use serde_json::{Map, Value, json};
 use store::polls::{self, PollRow};
-use store::pushes::{self, PersonRow};
+use store::pushes::{self, PushPersonRow};
 use store::streams::{self, StreamRow};
 
 use crate::ConnectedSystems;
@@ -332,11 +332,11 @@ fn persons<'a>(
     row: &PollRow,
     stream: &StreamRow,
     accepted: impl Iterator<Item = (&'a Arrival, &'a (String, String))>,
-) -> Vec<PersonRow> {
+) -> Vec<PushPersonRow> {
     let mut known = BTreeMap::new();
     for (arrival, (object, record)) in accepted {
         let Ok(phone) = read(arrival, &stream.field_map, stream.config.country()).phone else { continue };
-        let person = PersonRow {
+        let person = PushPersonRow {
             workspace: row.workspace,
             phone_hash: keyring.hash_phone(&phone),
             integration: row.integration,

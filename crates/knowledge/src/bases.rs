@@ -4,7 +4,7 @@ use api::error_codes::KNOWLEDGE_BASE_LIMIT;
 use api::knowledge_bases::{
     KnowledgeBase as BaseView, KnowledgeBaseDetail, KnowledgeDocument, MAX_BASES, NewKnowledgeBase,
 };
-use app::{App, Failure, access, topics};
+use app::{App, Failure, access, actions, topics};
 use domain::ids::{Id, KnowledgeBase};
 use domain::tenant::Tenant;
 use store::TenantTx;
@@ -103,6 +103,8 @@ pub async fn create(app: &App, tenant: Tenant, body: NewKnowledgeBase) -> Result
                 return Err(Failure::plain(KNOWLEDGE_BASE_LIMIT));
             }
             knowledge::insert(tx, &row)?;
+            actions::about(tx, row.id);
+            actions::changed(tx, &(), &serde_json::json!({"name": row.name}));
             Ok(view(&row, 0))
         })
         .await

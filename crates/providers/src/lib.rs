@@ -13,6 +13,7 @@
 //! | `language_model` | OpenAI-compatible chat completions |
 //! | `embeddings` | embeddings of texts, from an OpenAI-compatible service |
 //! | `mail` | e-mail to the operator's mail server |
+//! | `openid` | sign-in over the operator's identity provider |
 //! | `storage` | files and S3-compatible buckets |
 //! | `connectors` | customers' systems: CRMs, shops, spreadsheets, and the access tokens for them |
 //! | `chain` | several of a kind in order of preference: breakers, failover during a call, health, metrics |
@@ -25,6 +26,7 @@ pub mod guarded_client;
 pub mod http;
 pub mod language_model;
 pub mod mail;
+pub mod openid;
 pub mod settings;
 mod socket;
 pub mod speech;
@@ -37,7 +39,7 @@ pub use guarded_client::GuardedClient;
 #[doc(hidden)]
 pub mod fuzzing {
     pub mod model {
-        pub use crate::language_model::fuzzing::{analysis, request, stream, whole};
+        pub use crate::language_model::fuzzing::{analysis, grades, request, stream, whole};
     }
     /// Recognisers and voices.
     pub mod speech {

@@ -8,12 +8,14 @@ use domain::compliance::Communication;
 use domain::ids::{Agent, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
+use domain::topic::Topic;
 use serde_json::Value as Json;
 
+use crate::changes;
 use crate::chats::FLOW_IS_FREE;
 use crate::db::row::{row, update};
 use crate::db::{DbError, TenantTx, Tx};
-use crate::params;
+use crate::{flow_tries, flow_versions, flow_visits, params, test_links};
 
 row! {
     #[derive(Debug, Clone)]
@@ -65,6 +67,8 @@ row! {
         draft_flow: String,
         /// The flow that conversations run. Its graph is read only to run it or to show it.
         published_flow: String,
+        /// Number of the published flow among the versions of the agent, from 1.
+        published_version: i64,
         created_at: Timestamp,
         updated_at: Timestamp,
     }
@@ -121,11 +125,13 @@ pub fn list(tx: &mut TenantTx) -> Result<Vec<AgentListing>, DbError> {
 }
 
 pub fn insert(tx: &mut TenantTx, row: &AgentRow) -> Result<(), DbError> {
+    changes::note(tx, row.created_at, None, Topic::Agents, Some(&row.id.to_string()))?;
     tx.exec(AgentRow::INSERT, &row.values()).map(|_| ())
 }
 
 /// Saves the settings of an agent: everything but channel, direction, status, lock and flow.
 pub fn update_settings(tx: &mut TenantTx, row: &AgentRow) -> Result<(), DbError> {
+    changes::note(tx, row.updated_at, None, Topic::Agents, Some(&row.id.to_string()))?;
     let (sql, values) = update!(
         "agents" of tenant set {
             name: &row.name,
@@ -156,6 +162,7 @@ pub fn update_settings(tx: &mut TenantTx, row: &AgentRow) -> Result<(), DbError>
 
 /// Publishes (`active`) or unpublishes (`draft`) an agent.
 pub fn set_status(tx: &mut TenantTx, id: Id<Agent>, status: Status, now: Timestamp) -> Result<(), DbError> {
+    changes::note(tx, now, None, Topic::Agents, Some(&id.to_string()))?;
     tx.exec(
         "update agents set status = ?3, updated_at = ?4 where workspace = ?1 and id = ?2 and deleted_at is null",
         params![id, status, now],
@@ -174,10 +181,15 @@ pub fn set_locked(tx: &mut TenantTx, id: Id<Agent>, locked: bool) -> Result<bool
 
 /// Deletes an agent with its flows.
 pub fn delete(tx: &mut TenantTx, id: Id<Agent>, now: Timestamp) -> Result<(), DbError> {
+    changes::note(tx, now, None, Topic::Agents, Some(&id.to_string()))?;
     tx.exec(
         "update agents set deleted_at = ?3 where workspace = ?1 and id = ?2 and deleted_at is null",
         params![id, now],
     )?;
+    flow_versions::forget(tx, id)?;
+    flow_visits::forget(tx, id)?;
+    flow_tries::forget(tx, id)?;
+    test_links::forget(tx, id, None)?;
     tx.later(
         formatcp!("delete from flows where workspace = ?1 and agent = ?2 and {FLOW_IS_FREE}"),
         params![id],
@@ -239,31 +251,57 @@ pub fn flows_of_due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<O
     Ok(found.into_iter().map(flow).collect())
 }
 
-/// Makes a flow the draft over version `base` and marks the flow as edited; the new version, or `None` when
-/// the draft has another version by now.
+/// Makes a flow the draft over version `base`, with who saved it and the name of the member, and marks the flow as edited;
+/// the new version, or `None` when the draft has another version by now.
 pub fn save_draft(
     tx: &mut TenantTx,
     id: Id<Agent>,
     flow: &str,
     base: i64,
+    (author, author_name): (&str, Option<&str>),
     now: Timestamp,
 ) -> Result<Option<i64>, DbError> {
+    changes::note(tx, now, None, Topic::Flows, Some(&id.to_string()))?;
     tx.one(
-        "update agents set draft_flow = ?3, draft_version = draft_version + 1, flow_edited = 1, updated_at = ?5 \
+        "update agents set draft_flow = ?3, draft_version = draft_version + 1, flow_edited = 1, updated_at = ?5, \
+         draft_author = ?6, draft_author_name = ?7, draft_at = ?5 \
          where workspace = ?1 and id = ?2 and draft_version = ?4 and deleted_at is null returning draft_version",
-        params![id, flow, base, now])
+        params![id, flow, base, now, author, author_name])
 }
 
-/// Makes the draft of this version the published flow and marks the flow as edited; `false` when the draft
-/// has another version by now.
+row! {
+    /// Who saved the draft of a flow; nothing for a draft that is made of the agent's settings, and for one from before
+    /// this was kept.
+    #[derive(Debug, Clone, Default)]
+    pub struct DraftAuthor {
+        author: Option<String> as "draft_author",
+        /// The name of the member then.
+        name: Option<String> as "draft_author_name",
+        at: Option<Timestamp> as "draft_at",
+    }
+}
+
+/// Who saved the draft of an agent's flow.
+pub fn draft_author(tx: &mut TenantTx, id: Id<Agent>) -> Result<DraftAuthor, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from agents where workspace = ?1 and id = ?2 and deleted_at is null",
+        DraftAuthor::COLUMNS
+    );
+    Ok(tx.one(SQL, params![id])?.unwrap_or_default())
+}
+
+/// Makes the draft of this version the published flow, under the next number unless it is published already, and marks
+/// the flow as edited; `false` when the draft has another version by now.
 pub fn publish_draft(
     tx: &mut TenantTx,
     id: Id<Agent>,
     version: i64,
     now: Timestamp,
 ) -> Result<bool, DbError> {
+    changes::note(tx, now, None, Topic::Flows, Some(&id.to_string()))?;
     let changed = tx.exec(
-        "update agents set published_flow = draft_flow, flow_edited = 1, updated_at = ?4 \
+        "update agents set published_version = published_version + case when published_flow = draft_flow then 0 else 1 end, \
+         published_flow = draft_flow, flow_edited = 1, updated_at = ?4 \
          where workspace = ?1 and id = ?2 and draft_version = ?3 and deleted_at is null",
         params![id, version, now],
     )?;
@@ -274,7 +312,8 @@ pub fn publish_draft(
 /// ones.
 pub fn replace_flow(tx: &mut TenantTx, id: Id<Agent>, flow: &str) -> Result<(), DbError> {
     tx.exec(
-        "update agents set draft_flow = ?3, published_flow = ?3, draft_version = draft_version + 1 \
+        "update agents set draft_flow = ?3, published_flow = ?3, draft_version = draft_version + 1, \
+         published_version = published_version + 1, draft_author = null, draft_author_name = null, draft_at = null \
          where workspace = ?1 and id = ?2 and deleted_at is null",
         params![id, flow],
     )?;

@@ -1,14 +1,15 @@
 //! Outcome boards: their columns with counters, their cards, and the pending actions of columns on their cards.
 
 mod actions;
+pub mod moves;
 
 pub use actions::{
-    ActionRow, actions_of, claim, drop_old_actions, due, insert_actions, next_due, note_failure, save_action,
-    take_due,
+    ActionRow, actions_of, claim, drop_old_actions, due, insert_actions, next_due, note_failure,
+    of_move_for_update, save_action, skip_undone, take_due,
 };
 
 use const_format::formatcp;
-use domain::board::{Attention, CardStatus, ColumnType, defaults};
+use domain::board::{Attention, CardStatus, ColumnColor, ColumnType, defaults};
 use domain::campaign::RowState;
 use domain::ids::{
     Agent, Board, BoardColumn, BoardMove, Call, Campaign, Card, Chat, Contact, Id, ListRow, Nudge,
@@ -51,6 +52,7 @@ row! {
         rules: Json,
         /// What it does with a card that comes in, a list.
         automations: Json,
+        color: Option<ColumnColor>,
         /// How many cards it has.
         cards: i64,
         /// Those of them whose person has answered a call.
@@ -152,6 +154,7 @@ pub fn save_column(tx: &mut TenantTx, row: &ColumnRow) -> Result<(), DbError> {
             kind: row.kind,
             rules: &row.rules,
             automations: &row.automations,
+            color: row.color,
         }
         where "board = ?2 and id = ?3", row.board, row.id
     );
@@ -632,10 +635,12 @@ pub fn ownerless(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<(Tenant, Id<Board>)>
 /// Deletes up to `limit` cards of a board whose owner is deleted, and the board with the last of them. Returns whether
 /// cards are left.
 pub fn dissolve(tx: &mut TenantTx, board: Id<Board>, limit: i64) -> Result<bool, DbError> {
-    let dropped = tx.exec(
-        "delete from board_cards where workspace = ?1 and id in (select id from board_cards where workspace = ?1 and board = ?2 limit ?3)",
-        params![board, limit],
-    )?;
+    const CARDS: &str =
+        "select id from board_cards where workspace = ?1 and board = ?2 order by entered_at, id limit ?3";
+    let sql = formatcp!("delete from board_moves where workspace = ?1 and card in ({CARDS})");
+    tx.exec(sql, params![board, limit])?;
+    let sql = formatcp!("delete from board_cards where workspace = ?1 and id in ({CARDS})");
+    let dropped = tx.exec(sql, params![board, limit])?;
     if dropped as i64 == limit {
         return Ok(true);
     }

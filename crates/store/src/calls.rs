@@ -4,7 +4,7 @@
 use std::borrow::Borrow;
 
 use const_format::formatcp;
-use domain::call::{AnsweredBy, Direction, HangupRequest, Network, Progress, Stage, Status};
+use domain::call::{AnsweredBy, Direction, HangupRequest, Network, Progress, Status};
 use domain::ids::{Agent, Call, Campaign, Contact, Id, Nudge, Recording, ScheduledCall};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, SECOND, Timestamp};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::analytics;
 use crate::db::row::{row, update};
-use crate::db::{DbError, ROWS, TenantTx, Tx, Value};
+use crate::db::{DbError, ROWS, TenantTx, Tx};
 use crate::hangup_requests::RequestedHangup;
 use crate::params;
 
@@ -60,7 +60,7 @@ row! {
         /// The carrier's id of it.
         provider_call: Option<String>,
         started_at: Timestamp,
-        /// When the carrier was told to dial it: at most [`LATEST_DIAL`] after `started_at`, if the store is slow.
+        /// When the carrier was requested to dial it: at most [`LATEST_DIAL`] after `started_at`, if the store is slow.
         /// `None` while unknown.
         dialled_at: Option<Timestamp>,
         /// The gate that refused it.
@@ -103,6 +103,8 @@ row! {
         carrier: Option<String>,
         /// Who picked up an outgoing call; `None` while it is not known.
         answered_by: Option<AnsweredBy>,
+        /// The version of the flow that its conversation ran. A call is inserted without one.
+        flow_version: Option<i64> = |_| { flow_version: Option<i64>, } => flow_version,
     }
     insert with { phase: Option<String> }
 }
@@ -164,6 +166,8 @@ row! {
         full_turns: Option<Json>,
         /// Whether the disclosure was said: `{result, language, withinSeconds, pack}`.
         disclosure: Option<Json>,
+        /// A [`domain::call::TurnDetails`].
+        turn_details: Option<Json>,
     }
 }
 
@@ -183,7 +187,8 @@ impl CallRow {
     }
 }
 
-fn phase(direction: Direction, status: Status) -> String {
+/// The column `phase` of an ended call.
+pub(crate) fn phase(direction: Direction, status: Status) -> String {
     format!("{direction}:{}", status.as_str())
 }
 
@@ -218,6 +223,8 @@ pub struct ConversationRecord {
     pub full_status: Option<&'static str>,
     /// Whether the disclosure was said: `{result, language, withinSeconds, pack}`.
     pub disclosure: Option<Json>,
+    /// A [`domain::call::TurnDetails`].
+    pub turn_details: Option<Json>,
 }
 
 /// Saves a call that the caller has locked; the transaction fails if it changed since it was read. Until the call is
@@ -256,6 +263,7 @@ pub fn save_with_record(
             phase: row.phase(),
             hang_up_at: row.hang_up_at,
             line: row.line.then_some(1),
+            flow_version: row.flow_version,
             wish: row.upkeep.wish,
             language: row.language.as_deref(),
             transcript: said.map(|said| &said.transcript),
@@ -265,9 +273,10 @@ pub fn save_with_record(
             analysis: said.and_then(|said| said.analysis),
             full_status: said.and_then(|said| said.full_status),
             disclosure: said.and_then(|said| said.disclosure.as_ref()),
+            turn_details: said.and_then(|said| said.turn_details.as_ref()),
         } and "version = version + 1"
         where "workspace = ?1 and id = ?2 and version = ?3", row.workspace, row.id, row.version;
-        up to once_holder, grow_at, wish, disclosure
+        up to once_holder, grow_at, wish, turn_details
     );
     let is_live = row.progress.status.is_live() && row.hang_up_at.is_none();
     let (sql, count) = match row.upkeep.grow_at {
@@ -534,140 +543,14 @@ pub fn dials(tx: &mut TenantTx, to_number: &str, hash: &str, now: Timestamp) -> 
     Ok(found.into_iter().fold((0, 0), |(day, week), (_, dials)| (day + dials.0, week + dials.1)))
 }
 
-/// The filter of a list.
-#[derive(Debug, Clone, Default)]
-pub struct Filter {
-    /// Only this agent's.
-    pub agent: Option<Id<Agent>>,
-    /// Only this campaign's.
-    pub campaign: Option<Id<Campaign>>,
-    /// Only this person's.
-    pub contact: Option<Id<Contact>>,
-    /// `outbound` or `inbound`.
-    pub direction: Option<Direction>,
-    /// Only of this stage.
-    pub stage: Option<Stage>,
-    /// Only of this status.
-    pub status: Option<Status>,
-    /// Started at or after.
-    pub from: Option<Timestamp>,
-    pub to: Option<Timestamp>,
-    /// The last id of the page before.
-    pub before: Option<String>,
-}
-
-impl Filter {
-    fn statuses(&self) -> Vec<Status> {
-        let wanted = |status: &Status| {
-            *status != Status::Queued
-                && self.stage.is_none_or(|stage| status.stage() == stage)
-                && self.status.is_none_or(|wanted| wanted == *status)
-        };
-        Status::ALL.iter().copied().filter(wanted).collect()
-    }
-
-    /// The range of ids of the list, without the upper bound.
-    fn bounds(&self) -> (String, String) {
-        let at = |moment: Timestamp| Id::<Call>::new(moment.0, 0).to_string();
-        let top = self.to.map_or_else(|| "call_~".to_owned(), at);
-        (
-            self.from.map_or_else(String::new, at),
-            self.before.clone().map_or(top.clone(), |before| before.min(top)),
-        )
-    }
-}
-
-/// A statement in the making, for a transaction that is bound to its workspace.
-struct Query {
-    sql: String,
-    params: Vec<Value<'static>>,
-}
-
-impl Query {
-    fn add(&mut self, value: impl Into<Value<'static>>) -> String {
-        self.params.push(value.into());
-        format!("?{}", self.params.len() + 1)
-    }
-}
-
-/// Calls of one mode that a carrier has taken, or may have ([`get_taken`]), newest first. Every filter but a person's walks an index that ends in the id, one walk
-/// a status: the cost of a page does not grow with the table.
-pub fn list(tx: &mut TenantTx, mode: Mode, filter: &Filter, limit: i64) -> Result<Vec<CallRow>, DbError> {
-    let (low, high) = filter.bounds();
-    let mut query =
-        Query { sql: String::new(), params: vec![mode.into(), low.into(), high.into(), limit.into()] };
-    let mut narrow = String::new();
-    for (column, value) in [
-        ("campaign", filter.campaign.map(|id| id.to_string())),
-        ("agent", filter.agent.map(|id| id.to_string())),
-    ] {
-        if let Some(value) = value {
-            let place = query.add(value);
-            narrow.push_str(&format!(" and {column} = {place}"));
-        }
-    }
-    let sorted = filter.direction.is_some() || filter.stage.is_some() || filter.status.is_some();
-    let branches = match &filter.contact {
-        Some(contact) => {
-            let place = query.add(contact.to_string());
-            let mut wanted = format!("{narrow} and contact = {place}");
-            if sorted {
-                let words: Vec<String> =
-                    filter.statuses().into_iter().map(|status| query.add(status)).collect();
-                wanted.push_str(&format!(
-                    " and status in ({})",
-                    if words.is_empty() { "null".into() } else { words.join(", ") }
-                ));
-            }
-            if let Some(direction) = filter.direction {
-                let place = query.add(direction);
-                wanted.push_str(&format!(" and direction = {place}"));
-            }
-            vec![wanted]
-        }
-        None if !sorted && narrow.is_empty() => vec![String::new()],
-        None => walks(filter, &mut query, &narrow),
-    };
-    let pages: Vec<String> = branches
-        .iter()
-        .map(|wanted| {
-            format!("select id from (select id from calls where workspace = ?1 and mode = ?2 and id >= ?3 and id < ?4 and status <> 'queued'{wanted} order by id desc limit ?5) as walk")
-        })
-        .collect();
-    if pages.is_empty() {
-        return Ok(Vec::new());
-    }
-    query.sql = format!(
-        "select {COLUMNS} from calls where id in (select id from ({}) as page order by id desc limit ?5) order by id desc",
-        pages.join(" union all ")
-    );
-    tx.all(&query.sql, &query.params)
-}
-
-/// One index scan over the live calls, and one over each requested phase.
-fn walks(filter: &Filter, query: &mut Query, narrow: &str) -> Vec<String> {
-    let (live, over): (Vec<Status>, Vec<Status>) =
-        filter.statuses().into_iter().partition(|status| status.is_live());
-    let mut walks = Vec::new();
-    let directions: Vec<Direction> = Direction::ALL
-        .iter()
-        .copied()
-        .filter(|known| filter.direction.is_none_or(|asked| asked == *known))
-        .collect();
-    if !live.is_empty() {
-        let words: Vec<String> = live.into_iter().map(|status| query.add(status)).collect();
-        let mut wanted = format!(" and phase is null{narrow} and status in ({})", words.join(", "));
-        if let [direction] = directions[..] {
-            let place = query.add(direction);
-            wanted.push_str(&format!(" and direction = {place}"));
-        }
-        walks.push(wanted);
-    }
-    for direction in directions {
-        for status in &over {
-            let place = query.add(phase(direction, *status));
-            walks.push(format!(" and phase = {place}{narrow}"));
-        }
-    }
-    walks
+/// The ids of the newest calls of a contact, refused ones included, at most `limit`. Served by `calls_of_contact`.
+pub fn ids_of_contact(
+    tx: &mut TenantTx,
+    mode: Mode,
+    contact: Id<Contact>,
+    limit: i64,
+) -> Result<Vec<String>, DbError> {
+    let sql =
+        "select id from calls where workspace = ?1 and mode = ?2 and contact = ?3 order by id desc limit ?4";
+    tx.all(sql, params![mode, contact, limit])
 }

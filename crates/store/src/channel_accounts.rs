@@ -9,7 +9,9 @@ use domain::ids::{Agent, ChannelConnection, ChannelNumber, Id};
 use domain::phone::E164;
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
+use domain::topic::Topic;
 
+use crate::changes;
 use crate::db::row::{row, update};
 use crate::db::{DbError, TenantTx, Tx, any_of};
 use crate::params;
@@ -113,6 +115,13 @@ fn among_known(tx: &TenantTx, which: impl Fn(&NumberRow) -> bool) -> Option<Opti
 }
 
 pub fn insert(tx: &mut Tx<'_>, row: &ConnectionRow) -> Result<(), DbError> {
+    changes::note(
+        &mut tx.of(row.workspace),
+        row.created_at,
+        None,
+        Topic::Numbers,
+        Some(&row.id.to_string()),
+    )?;
     tx.uncache_all(CACHED);
     tx.later(ConnectionRow::INSERT, &row.values())
 }
@@ -160,6 +169,13 @@ pub fn sandbox_connections(tx: &mut Tx<'_>, phone_number_id: &str) -> Result<Vec
 
 /// Saves a connection that the caller has locked.
 pub fn save(tx: &mut Tx<'_>, row: &ConnectionRow) -> Result<(), DbError> {
+    changes::note(
+        &mut tx.of(row.workspace),
+        row.updated_at,
+        None,
+        Topic::Numbers,
+        Some(&row.id.to_string()),
+    )?;
     tx.uncache_all(CACHED);
     let (sql, values) = update!(
         "channel_connections" set {
@@ -188,6 +204,7 @@ pub fn set_status(
     error: Option<&str>,
     now: Timestamp,
 ) -> Result<bool, DbError> {
+    changes::note(tx, now, None, Topic::Numbers, None)?;
     tx.uncache_all(CACHED);
     let sql = "update channel_connections set status = ?3, last_error = ?4, updated_at = ?5
         where workspace = ?1 and version = ?2 and status <> ?3";
@@ -203,6 +220,7 @@ pub fn set_tier(tx: &mut TenantTx, tier: &str, now: Timestamp) -> Result<(), DbE
 
 /// Sets the provider's restriction of the account; none once it is lifted.
 pub fn set_restriction(tx: &mut TenantTx, restriction: Option<&str>, now: Timestamp) -> Result<(), DbError> {
+    changes::note(tx, now, None, Topic::Numbers, None)?;
     tx.uncache_all(CACHED);
     let sql = "update channel_connections set restriction = ?2, updated_at = ?3 where workspace = ?1";
     tx.later(sql, params![restriction, now])
@@ -249,6 +267,7 @@ pub fn next_check(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 }
 
 pub fn insert_number(tx: &mut TenantTx, row: &NumberRow) -> Result<(), DbError> {
+    changes::note(tx, row.created_at, None, Topic::Numbers, Some(&row.id.to_string()))?;
     tx.uncache_all(CACHED);
     tx.later(NumberRow::INSERT, &row.values())
 }
@@ -326,6 +345,7 @@ pub fn clear_default(tx: &mut TenantTx) -> Result<(), DbError> {
 
 /// Writes what changes of a number.
 pub fn save_number(tx: &mut TenantTx, row: &NumberRow) -> Result<(), DbError> {
+    changes::note(tx, row.updated_at, None, Topic::Numbers, Some(&row.id.to_string()))?;
     tx.uncache_all(CACHED);
     let (sql, values) = update!(
         "channel_numbers" of tenant set {

@@ -54,7 +54,7 @@ row! {
 row! {
     /// What became of a person of a list.
     #[derive(Debug, Clone)]
-    pub struct PersonRow in "channel_campaign_people" {
+    pub struct CampaignPersonRow in "channel_campaign_people" {
         /// The row of the list.
         list_row: Id<ListRow>,
         workspace: Tenant,
@@ -77,7 +77,7 @@ row! {
 }
 
 const BLOCK: &str = BlockRow::COLUMNS;
-const PERSON: &str = PersonRow::COLUMNS;
+const PERSON: &str = CampaignPersonRow::COLUMNS;
 
 /// Key prefixes of cached rows.
 const CACHED_BLOCK: &str = "campaign block ";
@@ -111,7 +111,10 @@ pub fn prefetch(tx: &mut TenantTx, campaigns: &[Id<Campaign>]) -> Result<(), DbE
 
 /// Reads, locks and caches the rows of the people to whom these messages were sent, with one statement, for
 /// [`of_message`].
-pub fn lock_each(tx: &mut TenantTx, messages: &[Id<ChannelMessage>]) -> Result<Vec<PersonRow>, DbError> {
+pub fn lock_each(
+    tx: &mut TenantTx,
+    messages: &[Id<ChannelMessage>],
+) -> Result<Vec<CampaignPersonRow>, DbError> {
     let tenant = tx.tenant();
     if messages.is_empty() {
         return Ok(Vec::new());
@@ -121,9 +124,9 @@ pub fn lock_each(tx: &mut TenantTx, messages: &[Id<ChannelMessage>]) -> Result<V
     let sql = format!(
         "select {PERSON} from channel_campaign_people where workspace = ?1 and message in {list} order by list_row /*pg for update*/"
     );
-    let rows: Vec<PersonRow> = tx.all(&sql, &params)?;
+    let rows: Vec<CampaignPersonRow> = tx.all(&sql, &params)?;
     for message in messages {
-        tx.cache_row(person_of(tenant, *message), None::<PersonRow>);
+        tx.cache_row(person_of(tenant, *message), None::<CampaignPersonRow>);
     }
     for row in &rows {
         if let Some(message) = row.message {
@@ -251,13 +254,16 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 }
 
 /// Notes what became of a person. A person is noted once: a second note is an error of the store.
-pub fn note(tx: &mut Tx<'_>, row: &PersonRow) -> Result<(), DbError> {
+pub fn note(tx: &mut Tx<'_>, row: &CampaignPersonRow) -> Result<(), DbError> {
     tx.uncache_all(CACHED_PERSON);
-    tx.add(PersonRow::INSERT, &row.values())
+    tx.add(CampaignPersonRow::INSERT, &row.values())
 }
 
 /// The row of a message's recipient, locked until the transaction ends.
-pub fn of_message(tx: &mut TenantTx, message: Id<ChannelMessage>) -> Result<Option<PersonRow>, DbError> {
+pub fn of_message(
+    tx: &mut TenantTx,
+    message: Id<ChannelMessage>,
+) -> Result<Option<CampaignPersonRow>, DbError> {
     if tx.has_cached_rows()
         && let Some(known) = tx.cached(&person_of(tx.tenant(), message))
     {
@@ -293,7 +299,7 @@ pub fn newest_to(
     tx: &mut TenantTx,
     contact: Id<Contact>,
     since: Timestamp,
-) -> Result<Option<PersonRow>, DbError> {
+) -> Result<Option<CampaignPersonRow>, DbError> {
     let tenant = tx.tenant();
     if tx.has_cached_rows()
         && (tx.cached::<()>(&unwritten(tenant, contact)).is_some() || contacts::is_fresh(tx, contact))
@@ -308,7 +314,7 @@ pub fn newest_to(
 }
 
 /// Writes what changes of a person.
-pub fn save_person(tx: &mut Tx<'_>, row: &PersonRow) -> Result<(), DbError> {
+pub fn save_person(tx: &mut Tx<'_>, row: &CampaignPersonRow) -> Result<(), DbError> {
     let (sql, values) = update!(
         "channel_campaign_people" set {
             standing: &row.standing,

@@ -139,7 +139,7 @@ pub fn confirm(tx: &mut TenantTx, person: &str, now: Timestamp) -> Result<bool, 
     Ok(tx.exec(sql, params![person, now])? > 0)
 }
 
-/// Stops or allows marketing, as the person told the provider; older statements than the stored one are ignored.
+/// Stops or allows marketing, as the provider reports; older reports than the stored one are ignored.
 pub fn marketing(
     tx: &mut TenantTx,
     person: &str,

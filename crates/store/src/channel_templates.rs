@@ -4,8 +4,10 @@ use const_format::formatcp;
 use domain::channel::{Category, TemplateStatus};
 use domain::ids::{ChannelConnection, ChannelTemplate, Id};
 use domain::time::Timestamp;
+use domain::topic::Topic;
 use serde_json::Value as Json;
 
+use crate::changes;
 use crate::db::row::{row, update};
 use crate::db::{DbError, TenantTx};
 use crate::params;
@@ -44,6 +46,7 @@ row! {
 const COLUMNS: &str = TemplateRow::COLUMNS;
 
 pub fn insert(tx: &mut TenantTx, row: &TemplateRow) -> Result<(), DbError> {
+    changes::note(tx, row.created_at, None, Topic::Templates, Some(&row.id.to_string()))?;
     tx.uncache_all(CACHED);
     tx.later(TemplateRow::INSERT, &row.values())
 }
@@ -142,6 +145,7 @@ pub fn at_provider_for_update(tx: &mut TenantTx, provider_id: &str) -> Result<Op
 
 /// Writes what changes of a template.
 pub fn save(tx: &mut TenantTx, row: &TemplateRow) -> Result<(), DbError> {
+    changes::note(tx, row.updated_at, None, Topic::Templates, Some(&row.id.to_string()))?;
     tx.uncache_all(CACHED);
     let (sql, values) = update!(
         "channel_templates" of tenant set {

@@ -5,7 +5,7 @@
 
 use const_format::formatcp;
 use domain::chat::{Channel, EndCause, Reading, Role, State, TurnKind};
-use domain::ids::{Agent, Chat, Contact, Id, User};
+use domain::ids::{Agent, Chat, Contact, Id, TestLink, User};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 use crate::claims::Claimed;
 use crate::db::row::{row, update};
 use crate::db::{DbError, ROWS, TenantTx, Tx};
-use crate::params;
+use crate::{evaluations, params};
 
 row! {
     #[derive(Debug, Clone)]
@@ -72,6 +72,12 @@ row! {
         teammate: Option<Id<User>>,
         /// The newest message when it was taken over.
         taken_from: Option<i64>,
+        /// When the person who has it got it.
+        taken_at: Option<Timestamp>,
+        /// Whether round robin gave it to its teammate, who has not written yet.
+        unattended: bool,
+        /// When a person who had it last wrote in it.
+        human_at: Option<Timestamp>,
         /// The newest message when a human handed it back to the agent; 0 if none has.
         given_back: i64,
         /// Why it was handed to a person.
@@ -102,6 +108,10 @@ row! {
         unanswered_at: Option<Timestamp>,
         /// Grows with every save.
         version: i64,
+        /// The version of the flow that it runs; `None` of one from before versions were kept, and of a draft.
+        flow_version: Option<i64>,
+        /// The test link through which it was opened: a test chat.
+        test_link: Option<Id<TestLink>>,
     }
 }
 
@@ -195,6 +205,9 @@ pub fn save(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, DbError> {
             once_holder: row.once.as_ref().map(|(_, holder)| holder.as_str()),
             teammate: row.teammate,
             taken_from: row.taken_from,
+            taken_at: row.taken_at,
+            unattended: row.unattended,
+            human_at: row.human_at,
             given_back: row.given_back,
             handoff_reason: row.handoff_reason.as_deref(),
             handoff_at: row.handoff_at,
@@ -220,8 +233,16 @@ pub fn save(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, DbError> {
 /// locked the row.
 pub fn admit(tx: &mut Tx<'_>, row: &ChatRow) -> Result<(), DbError> {
     tx.later(
-        "update chats set price = ?3, flow = ?4, language = ?5, redact = ?6 where workspace = ?1 and id = ?2",
-        params![row.workspace, row.id, row.price, row.flow.as_str(), row.language.as_str(), row.redact],
+        "update chats set price = ?3, flow = ?4, language = ?5, redact = ?6, flow_version = ?7 where workspace = ?1 and id = ?2",
+        params![
+            row.workspace,
+            row.id,
+            row.price,
+            row.flow.as_str(),
+            row.language.as_str(),
+            row.redact,
+            row.flow_version
+        ],
     )
 }
 
@@ -281,17 +302,19 @@ pub fn messages(tx: &mut TenantTx, id: Id<Chat>, after: i64) -> Result<Vec<Messa
     tx.all(SQL, params![id, after])
 }
 
-/// Chats of a workspace, newest first, older than `before`, of one state or of all.
+/// Chats of a workspace but test chats, newest first, older than `before`, of one state or of all.
 pub fn list(
     tx: &mut TenantTx,
     state: Option<State>,
     before: Option<&str>,
     limit: i64,
 ) -> Result<Vec<ChatRow>, DbError> {
-    const ALL: &str =
-        formatcp!("select {COLUMNS} from chats where workspace = ?1 and id < ?2 order by id desc limit ?3");
+    const ALL: &str = formatcp!(
+        "select {COLUMNS} from chats where workspace = ?1 and id < ?2 and test_link is null order by id desc limit ?3"
+    );
     const OF_STATE: &str = formatcp!(
-        "select {COLUMNS} from chats where workspace = ?1 and state = ?4 and id < ?2 order by id desc limit ?3"
+        "select {COLUMNS} from chats where workspace = ?1 and state = ?4 and id < ?2 and test_link is null \
+         order by id desc limit ?3"
     );
     let before = before.unwrap_or("chatsess_~");
     match state {
@@ -392,9 +415,10 @@ pub fn of_contacts(tx: &mut TenantTx, contacts: &[Id<Contact>]) -> Result<Vec<Ch
     Ok(found)
 }
 
-/// Deletes the messages of a chat and the state of its conversation. Returns the number of messages.
+/// Deletes the messages of a chat, the private notes on it and the state of its conversation. Returns the number of messages.
 pub fn erase_words(tx: &mut TenantTx, id: Id<Chat>) -> Result<u64, DbError> {
     drop_state(tx, id)?;
+    crate::inbox::erase(tx, id)?;
     tx.exec("delete from chat_messages where workspace = ?1 and chat = ?2", params![id])
 }
 
@@ -406,6 +430,8 @@ pub fn sweep(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<u64, DbEr
     )?;
     for (tenant, id) in &old {
         tx.later("delete from chat_messages where workspace = ?1 and chat = ?2", params![*tenant, *id])?;
+        crate::inbox::sweep(&mut tx.of(*tenant), *id)?;
+        evaluations::drop_conversation(&mut tx.of(*tenant), &id.to_string())?;
         tx.later("delete from chats where workspace = ?1 and id = ?2", params![*tenant, *id])?;
     }
     Ok(old.len() as u64)
@@ -446,4 +472,10 @@ pub fn set_hours(tx: &mut TenantTx, row: &HoursRow) -> Result<(), DbError> {
 /// Removes the hours of an agent: it is always open.
 pub fn remove_hours(tx: &mut TenantTx, agent: Id<Agent>) -> Result<(), DbError> {
     tx.later("delete from agent_hours where workspace = ?1 and agent = ?2", params![agent])
+}
+
+/// The ids of the newest chats of a contact, at most `limit`. Served by `chats_of_contact`; a contact has few.
+pub fn ids_of_contact(tx: &mut TenantTx, contact: Id<Contact>, limit: i64) -> Result<Vec<String>, DbError> {
+    let sql = "select id from chats where workspace = ?1 and contact = ?2 order by id desc limit ?3";
+    tx.all(sql, params![contact, limit])
 }

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use crate::db::row::{row, update};
 use crate::db::{DbError, TenantTx, Tx, Value};
 use crate::params;
+use crate::search;
 
 row! {
     #[derive(Debug, Clone)]
@@ -44,10 +45,13 @@ row! {
         created_at: Timestamp,
         erased_at: Option<Timestamp>,
     }
-    insert with { workspace: Tenant, updated_at: Timestamp }
+    insert with { workspace: Tenant, updated_at: Timestamp, words: i64 }
 }
 
 const COLUMNS: &str = ContactRow::COLUMNS;
+
+/// The name of a contact is in `contact_words`.
+const WORDS: i64 = 1;
 
 /// Key prefix of cached contacts.
 const CACHED: &str = "contact ";
@@ -278,14 +282,19 @@ pub fn insert(tx: &mut TenantTx, row: &ContactRow) -> Result<bool, DbError> {
         let free = |name: String| matches!(tx.cached::<Option<ContactRow>>(&name), Some(None));
         if names.peek().is_some() && names.all(free) {
             let otherwise = DbError::Retry("a contact was made a moment ago".into());
-            tx.add_new(SQL, &row.values(row.created_at), otherwise)?;
+            tx.add_new(SQL, &row.values(row.created_at, WORDS), otherwise)?;
+            search::add_words(tx, tenant, row.mode, row.id, row.name.as_deref())?;
             know(tx, row);
             tx.cache_row(format!("fresh {}", row.id), ());
             return Ok(true);
         }
     }
     tx.uncache_all(CACHED);
-    Ok(tx.exec(SQL, &row.values(row.created_at))? > 0)
+    let added = tx.exec(SQL, &row.values(row.created_at, WORDS))? > 0;
+    if added {
+        search::add_words(tx, tenant, row.mode, row.id, row.name.as_deref())?;
+    }
+    Ok(added)
 }
 
 /// Across workspaces: adds contacts whose reference and number are free. Fails with a retry if a concurrent transaction
@@ -295,8 +304,13 @@ pub fn insert_all<'r>(
     rows: impl IntoIterator<Item = (Tenant, &'r ContactRow)>,
 ) -> Result<(), DbError> {
     tx.uncache_all(CACHED);
-    let rows = rows.into_iter().map(|(tenant, row)| row.values_of(tenant, row.created_at));
-    tx.insert_new(ContactRow::INTO, rows, &DbError::Retry("a contact was made a moment ago".into()))
+    let rows: Vec<(Tenant, &ContactRow)> = rows.into_iter().collect();
+    let values = rows.iter().map(|(tenant, row)| row.values_of(*tenant, row.created_at, WORDS));
+    tx.insert_new(ContactRow::INTO, values, &DbError::Retry("a contact was made a moment ago".into()))?;
+    for (tenant, row) in rows {
+        search::add_words(tx, tenant, row.mode, row.id, row.name.as_deref())?;
+    }
+    Ok(())
 }
 
 /// Sets the reference of a contact that has none, unless another contact has it. Returns whether it was set.
@@ -343,10 +357,15 @@ pub fn update(tx: &mut TenantTx, row: &ContactRow, now: Timestamp) -> Result<boo
             attributes: &row.attributes,
             consent: row.consent.as_ref(),
             updated_at: now,
+            words: WORDS,
         }
         where "id = ?2 and erased_at is null", row.id
     );
-    Ok(tx.exec(sql, &values)? > 0)
+    let updated = tx.exec(sql, &values)? > 0;
+    if updated {
+        search::replace_words(tx, row.mode, row.id, row.name.as_deref())?;
+    }
+    Ok(updated)
 }
 
 /// Marks a contact opted out; `false` when it was already.
@@ -373,6 +392,7 @@ pub fn has_calls(tx: &mut TenantTx, id: Id<Contact>) -> Result<bool, DbError> {
 /// Deletes a contact; `false` when it is not there.
 pub fn delete(tx: &mut TenantTx, id: Id<Contact>) -> Result<bool, DbError> {
     tx.uncache_all(CACHED);
+    search::drop_words(tx, id)?;
     Ok(tx.exec("delete from contacts where workspace = ?1 and id = ?2 and erased_at is null", params![id])?
         > 0)
 }
@@ -393,6 +413,7 @@ pub fn erase(
          opt_out = 1, erased_at = ?3, updated_at = ?3, phone_hash = ?4, erasure = ?5 where workspace = ?1 and id = ?2 and erased_at is null",
         params![id, now, phone_hash, result],
     )?;
+    search::drop_words(tx, id)?;
     Ok(changed > 0)
 }
 

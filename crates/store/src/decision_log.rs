@@ -2,12 +2,12 @@
 
 use const_format::formatcp;
 use domain::decision_log::mark::Acceptance;
-use domain::decision_log::{Chain, Head, Row as LogRow, Strand};
+use domain::decision_log::{Chain, Decision, Head, Row as LogRow, Strand};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
 
 use crate::db::row::row;
-use crate::db::{DbError, TenantTx, Tx};
+use crate::db::{DbError, TenantTx, Tx, Value};
 use crate::params;
 
 row! {
@@ -144,7 +144,66 @@ row! {
         channel,
         agent_id,
         },
+        /// Who acted, in a chain of actions; empty in others. The record says it, too.
+        actor: String,
     }
+}
+
+/// Which records of a chain are wanted; all that are given must fit.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// About one of these: calls, chats, contacts, or the objects of actions.
+    pub about: Option<Vec<String>>,
+    pub decision: Option<Decision>,
+    /// The gate that refused.
+    pub gate: Option<String>,
+    pub actor: Option<String>,
+    /// The operation of an action.
+    pub operation: Option<String>,
+}
+
+/// Records of a chain with numbers from `first` to `last`, newest first, at most `limit`. Served by
+/// `decision_log_interactions` for `about`, `decision_log_gates` for `gate`, `decision_log_blocked` for refusals,
+/// `decision_log_actors` and `decision_log_operations` for actions, and else by the primary key.
+pub fn search(
+    tx: &mut TenantTx,
+    strand: Strand,
+    filter: &Filter,
+    (first, last): (u64, u64),
+    limit: i64,
+) -> Result<Vec<LogRow>, DbError> {
+    let mut given = params![strand, first, last, limit].to_vec();
+    let mut sql = format!(
+        "select {} from decision_log where workspace = ?1 and chain = ?2 and seq >= ?3 and seq <= ?4",
+        NewRow::COLUMNS
+    );
+    if let Some(about) = &filter.about {
+        let places = tx.any_of(&mut given, about.iter().map(Value::from));
+        sql.push_str(&format!(" and interaction_id in {places}"));
+    }
+    match filter.decision {
+        Some(Decision::Blocked) => sql.push_str(" and decision = 'blocked'"),
+        Some(Decision::Allowed) => sql.push_str(" and decision = 'allowed'"),
+        None => {}
+    }
+    for (column, wanted) in
+        [("blocked_by", &filter.gate), ("actor", &filter.actor), ("outcome", &filter.operation)]
+    {
+        if let Some(wanted) = wanted {
+            given.push(Value::from(wanted));
+            sql.push_str(&format!(" and {column} = ?{}", given.len() + 1));
+        }
+    }
+    // The indexes of refusals and of actions are partial.
+    if filter.gate.is_some() {
+        sql.push_str(" and decision = 'blocked'");
+    }
+    if filter.actor.is_some() || filter.operation.is_some() {
+        sql.push_str(" and actor <> ''");
+    }
+    sql.push_str(" order by seq desc limit ?5");
+    let rows: Vec<NewRow> = tx.all(&sql, &given)?;
+    Ok(rows.into_iter().map(|row| row.row).collect())
 }
 
 /// Adds rows. The caller moves the heads there in the same transaction ([`move_head`]).

@@ -9,7 +9,7 @@ use domain::time::Timestamp;
 use domain::trace::TraceContext;
 
 use crate::db::row::row;
-use crate::db::{DbError, TenantTx, Tx, Value, placeholders};
+use crate::db::{DbError, ROWS, TenantTx, Tx, Value, placeholders};
 use crate::events::TranscriptRef;
 use crate::params;
 
@@ -376,6 +376,105 @@ pub struct Filter {
     pub status: Option<String>,
     /// Only this type of event.
     pub kind: Option<String>,
+}
+
+/// Deliveries of a mode to an endpoint by the events that they are of, at most so many; newest first. The primary key serves
+/// it, since the id of a delivery follows from its event and its endpoint.
+pub fn of_events(
+    tx: &mut TenantTx,
+    endpoint: Id<WebhookEndpoint>,
+    (mode, filter): (Mode, &Filter),
+    (since, before): (&str, &str),
+    events: &[Id<Event>],
+    limit: i64,
+) -> Result<Vec<DeliveryRow>, DbError> {
+    if events.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut values = params![endpoint, mode, since, before, limit].to_vec();
+    let ids = tx.any_of(&mut values, events.iter().map(|event| id_of(*event, endpoint).into()));
+    let mut conditions = String::new();
+    for (column, value) in [("status", filter.status.as_deref()), ("type", filter.kind.as_deref())] {
+        if let Some(value) = value {
+            values.push(value.into());
+            conditions += &format!(" and d.{column} = ?{}", values.len() + 1);
+        }
+    }
+    let sql = format!(
+        "{LOG} from deliveries d {JOIN} where d.workspace = ?1 and d.endpoint = ?2 and d.id in {ids} and d.mode = ?3 \
+         and d.id >= ?4 and d.id < ?5{conditions} order by d.id desc limit ?6"
+    );
+    tx.all(&sql, &values)
+}
+
+/// Replayed deliveries of an endpoint that wait for their attempt, at most [`MOST_REPLAYED`] of those that wait longest.
+/// The index `deliveries_waiting` serves it.
+pub fn replays_waiting(tx: &mut TenantTx, endpoint: Id<WebhookEndpoint>) -> Result<i64, DbError> {
+    const SQL: &str = formatcp!(
+        "select count(*) from (select round from deliveries where workspace = ?1 and endpoint = ?2 and due_at is null \
+         and status = 'pending' order by id limit {MOST_REPLAYED}) as waiting where round > 0"
+    );
+    Ok(tx.one(SQL, params![endpoint])?.unwrap_or(0))
+}
+
+/// Most deliveries of one replay.
+pub const MOST_REPLAYED: i64 = 10_000;
+
+/// The failed deliveries of a mode to an endpoint whose ids are in a range and whose payloads are there, oldest first: each
+/// begins a new round and waits in line for its endpoint. Returns how many, and how many were examined: at most
+/// [`MOST_REPLAYED`] with the id of the last one. The index `deliveries_failed` serves it.
+pub fn replay_failed(
+    tx: &mut TenantTx,
+    endpoint: Id<WebhookEndpoint>,
+    mode: Mode,
+    (since, until): (&str, &str),
+    now: Timestamp,
+) -> Result<FailedReplay, DbError> {
+    const FAILED: &str = formatcp!(
+        "select id, event, mode from deliveries where workspace = ?1 and endpoint = ?2 and status = 'failed' and id >= ?3 and id < ?4 \
+         order by id limit {MOST_REPLAYED}"
+    );
+    let failed: Vec<(Id<Delivery>, Id<Event>, Mode)> = tx.all(FAILED, params![endpoint, since, until])?;
+    let last = failed.last().filter(|_| failed.len() as i64 == MOST_REPLAYED).map(|(id, ..)| *id);
+    let (mut replayed, mut redacted) = (0, 0);
+    let of_mode: Vec<_> = failed.into_iter().filter(|(.., other)| *other == mode).collect();
+    for some in of_mode.chunks(ROWS) {
+        let mut values = Vec::new();
+        let events = tx.any_of(&mut values, some.iter().map(|(_, event, _)| (*event).into()));
+        let whole: Vec<Id<Event>> = tx.all(
+            &format!(
+                "select id from events where workspace = ?1 and id in {events} and envelope is not null"
+            ),
+            &values,
+        )?;
+        let whole: HashSet<Id<Event>> = whole.into_iter().collect();
+        let ids: Vec<_> =
+            some.iter().filter(|(_, event, _)| whole.contains(event)).map(|(id, ..)| *id).collect();
+        redacted += (some.len() - ids.len()) as u64;
+        if ids.is_empty() {
+            continue;
+        }
+        let mut values = params![endpoint, now].to_vec();
+        let ids = tx.any_of(&mut values, ids.into_iter().map(Value::from));
+        replayed += tx.exec(
+            &format!(
+                "update deliveries set status = 'pending', round = round + 1, round_at = ?3, made = 0, next_at = ?3, due_at = null, \
+                 leased = 0, delivered_at = null where workspace = ?1 and endpoint = ?2 and id in {ids} and status = 'failed'"
+            ),
+            &values,
+        )?;
+    }
+    Ok(FailedReplay { replayed, redacted, last })
+}
+
+/// The result of [`replay_failed`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FailedReplay {
+    pub replayed: u64,
+    /// Those whose payload was emptied: they stay failed.
+    pub redacted: u64,
+    /// The last delivery that was examined, if there may be more after it.
+    pub last: Option<Id<Delivery>>,
 }
 
 /// A page of what one mode shows of an endpoint's log from `since` on and below `before`, newest first, and where

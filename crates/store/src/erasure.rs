@@ -65,7 +65,7 @@ pub fn empty_calls(tx: &mut TenantTx, calls: &[Id<Call>], now: Timestamp) -> Res
         let sql = format!(
             "update calls set to_number = case when direction = 'outbound' then '{ERASED}' else to_number end, \
              from_number = case when direction = 'inbound' then '{ERASED}' else from_number end, external_ref = null, variables = '{{}}', metadata = '{{}}', \
-             transcript = null, extracted = null, summary = null, connector_pushes = null, recording = null, turns = null, latency = null, \
+             transcript = null, extracted = null, summary = null, connector_pushes = null, recording = null, turns = null, latency = null, turn_details = null, \
              full_turns = null, full_status = null, version = version + 1, \
              next_step_at = case when next_step_at is null then null else cast(?2 as bigint) end \
              where workspace = ?1 and id in {ids}"

@@ -4,7 +4,7 @@ use std::fmt;
 
 use const_format::formatcp;
 use domain::chat::Role;
-use domain::ids::{Chat, Event, Id};
+use domain::ids::{Call, Chat, Contact, Event, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
@@ -176,6 +176,32 @@ pub fn page(
         "select id from events where workspace = ?1 and id > ?2 and id < ?3 order by id limit 1 offset ?4";
     let next = tx.one(sql, params![after, before, examined - 1])?;
     Ok((rows, next))
+}
+
+/// Events that are examined for a call without a contact, from its beginning on.
+const EXAMINED_OF_CALL: i64 = 5_000;
+
+/// Events about a call, oldest first, at most `limit`; those whose payload was emptied are left out. The index
+/// `events_of_contact` finds them among the person's, from the beginning of the call on. A call without a contact has the
+/// first [`EXAMINED_OF_CALL`] events of the workspace after its beginning examined, by the primary key.
+pub fn of_call(
+    tx: &mut TenantTx,
+    call: Id<Call>,
+    contact: Option<Id<Contact>>,
+    limit: i64,
+) -> Result<Vec<Id<Event>>, DbError> {
+    let first = Id::<Event>::new(call.unix_ms(), 0).to_string();
+    let Some(contact) = contact else {
+        const WALK: &str = formatcp!(
+            "select id from (select id, envelope from events where workspace = ?1 and id >= ?2 order by id limit {EXAMINED_OF_CALL}) as walk \
+             where envelope like '%' || ?3 || '%' order by id limit ?4"
+        );
+        return tx.all(WALK, params![first, call, limit]);
+    };
+    tx.all(
+        "select id from events where workspace = ?1 and contact = ?2 and id >= ?3 and envelope like '%' || ?4 || '%' order by id limit ?5",
+        params![contact, first, call, limit],
+    )
 }
 
 /// Drops up to `limit` events of a workspace whose ids are below `before`; how many. `table` is the whole outbox or a

@@ -4,7 +4,9 @@ use const_format::formatcp;
 use domain::ids::{Id, Integration};
 use domain::integration::{Provider, PushedCalls, Status};
 use domain::time::Timestamp;
+use domain::topic::Topic;
 
+use crate::changes;
 use crate::db::row::{row, update};
 use crate::db::{DbError, TenantTx};
 use crate::params;
@@ -39,6 +41,7 @@ row! {
 const COLUMNS: &str = IntegrationRow::COLUMNS;
 
 pub fn insert(tx: &mut TenantTx, row: &IntegrationRow) -> Result<(), DbError> {
+    changes::note(tx, row.created_at, None, Topic::Integrations, Some(&row.id.to_string()))?;
     tx.later(IntegrationRow::INSERT, &row.values())
 }
 
@@ -75,6 +78,7 @@ pub fn provider_of(tx: &mut TenantTx, id: Id<Integration>) -> Result<Option<Prov
 
 /// Saves an integration that the caller has locked.
 pub fn save(tx: &mut TenantTx, row: &IntegrationRow) -> Result<(), DbError> {
+    changes::note(tx, row.updated_at, None, Topic::Integrations, Some(&row.id.to_string()))?;
     let (sql, values) = update!(
         "integrations" of tenant set {
             credentials: &row.credentials,

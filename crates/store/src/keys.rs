@@ -4,7 +4,9 @@ use const_format::formatcp;
 use domain::ids::{ApiKey, Id};
 use domain::tenant::Mode;
 use domain::time::Timestamp;
+use domain::topic::Topic;
 
+use crate::changes;
 use crate::db::row::row;
 use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
@@ -28,6 +30,8 @@ row! {
         created_at: Timestamp,
         /// Until when the value before its last rotation works.
         old_until: Option<Timestamp>,
+        /// When it was last used, as far as that was written.
+        last_used_at: Option<Timestamp>,
     }
     insert with { workspace: Tenant, hash: &'v str }
 }
@@ -35,6 +39,7 @@ row! {
 const COLUMNS: &str = KeyRow::COLUMNS;
 
 pub fn insert(tx: &mut TenantTx, row: &KeyRow, hash: &str) -> Result<(), DbError> {
+    changes::note(tx, row.created_at, None, Topic::Keys, Some(&row.id.to_string()))?;
     tx.exec(KeyRow::INSERT, &row.values(hash)).map(|_| ())
 }
 
@@ -74,6 +79,7 @@ pub fn rotate(
     value: &NewValue,
     now: Timestamp,
 ) -> Result<Option<KeyRow>, DbError> {
+    changes::note(tx, now, None, Topic::Keys, Some(&id.to_string()))?;
     let sql = formatcp!(
         "update api_keys set old_hash = case when cast(?6 as bigint) is null then null else hash end, old_until = ?6, \
          hash = ?4, prefix = ?5 where workspace = ?1 and id = ?2 and revoked_at is null and (expires_at is null or expires_at > ?3) \
@@ -89,10 +95,20 @@ pub fn list(tx: &mut TenantTx) -> Result<Vec<KeyRow>, DbError> {
 
 /// Revokes a key (idempotent) and returns it.
 pub fn revoke(tx: &mut TenantTx, id: Id<ApiKey>, now: Timestamp) -> Result<Option<KeyRow>, DbError> {
+    changes::note(tx, now, None, Topic::Keys, Some(&id.to_string()))?;
     let sql = formatcp!(
         "update api_keys set revoked_at = coalesce(revoked_at, ?3), old_hash = null, old_until = null where workspace = ?1 and id = ?2 returning {COLUMNS}"
     );
     tx.one(sql, params![id, now])
+}
+
+/// Writes the use of a key, at most once a minute.
+pub fn used(tx: &mut TenantTx, id: Id<ApiKey>, at: Timestamp) -> Result<(), DbError> {
+    tx.later(
+        "update api_keys set last_used_at = ?3 where workspace = ?1 and id = ?2 \
+         and (last_used_at is null or last_used_at <= cast(?3 as bigint) - 60000)",
+        params![id, at],
+    )
 }
 
 /// Whether the key is valid; checked just before something irreversible is done with it.

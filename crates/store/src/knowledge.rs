@@ -5,7 +5,9 @@ use domain::ids::{Agent, Id, KnowledgeBase, KnowledgeDocument};
 use domain::knowledge::SourceKind;
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
+use domain::topic::Topic;
 
+use crate::changes;
 use crate::db::row::{row, update};
 use crate::db::{DbError, TenantTx, Tx, Value, any_of};
 use crate::params;
@@ -36,6 +38,13 @@ row! {
 const COLUMNS: &str = BaseRow::COLUMNS;
 
 pub fn insert(tx: &mut Tx<'_>, row: &BaseRow) -> Result<(), DbError> {
+    changes::note(
+        &mut tx.of(row.workspace),
+        row.created_at,
+        None,
+        Topic::Knowledge,
+        Some(&row.id.to_string()),
+    )?;
     tx.later(BaseRow::INSERT, &row.values())
 }
 
@@ -116,6 +125,13 @@ pub fn base_of_agent(tx: &mut TenantTx, agent: Id<Agent>) -> Result<Option<Id<Kn
 
 /// Saves a base that the caller has locked.
 pub fn save(tx: &mut Tx<'_>, row: &BaseRow) -> Result<(), DbError> {
+    changes::note(
+        &mut tx.of(row.workspace),
+        row.updated_at,
+        None,
+        Topic::Knowledge,
+        Some(&row.id.to_string()),
+    )?;
     let (sql, values) = update!(
         "knowledge_bases" set {
             version: row.version,
@@ -132,6 +148,7 @@ pub fn save(tx: &mut Tx<'_>, row: &BaseRow) -> Result<(), DbError> {
 
 /// Deletes a base that the caller has locked and no agent uses. Its documents are removed later.
 pub fn delete(tx: &mut TenantTx, id: Id<KnowledgeBase>, now: Timestamp) -> Result<(), DbError> {
+    changes::note(tx, now, None, Topic::Knowledge, Some(&id.to_string()))?;
     tx.later(
         "update agents set knowledge_base = null, updated_at = ?3 \
          where workspace = ?1 and knowledge_base = ?2 and deleted_at is null",

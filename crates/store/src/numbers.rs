@@ -4,7 +4,9 @@ use const_format::formatcp;
 use domain::ids::{Agent, Id, Number};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
+use domain::topic::Topic;
 
+use crate::changes;
 use crate::db::row::row;
 use crate::db::{DbError, TenantTx, Tx, Value};
 use crate::params;
@@ -34,6 +36,7 @@ pub fn insert(
     carrier: Option<&str>,
     now: Timestamp,
 ) -> Result<bool, DbError> {
+    changes::note(tx, now, None, Topic::Numbers, Some(&id.to_string()))?;
     let added = tx.exec(
         "insert into numbers (workspace, id, number, status, created_at, carrier) values (?1, ?2, ?3, 'active', ?4, ?5) \
          on conflict (number) where status = 'active' do nothing",
@@ -138,6 +141,7 @@ pub fn answered_by(tx: &mut TenantTx, agent: Id<Agent>) -> Result<Vec<NumberRow>
 
 /// Takes a number away from a workspace; `None` when the workspace does not have it.
 pub fn release(tx: &mut TenantTx, id: Id<Number>, now: Timestamp) -> Result<Option<NumberRow>, DbError> {
+    changes::note(tx, now, None, Topic::Numbers, Some(&id.to_string()))?;
     tx.one(
         formatcp!(
             "update numbers set status = 'released', inbound_agent = null, released_at = ?3 \

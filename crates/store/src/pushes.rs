@@ -13,7 +13,7 @@ use crate::params;
 
 /// A person from a connected system (CRM).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PersonRow {
+pub struct PushPersonRow {
     pub workspace: Tenant,
     /// Keyed hash of the number.
     pub phone_hash: String,
@@ -53,12 +53,14 @@ row! {
 const COLUMNS: &str = PushRow::COLUMNS;
 
 /// Records which CRM record each person is; the newest one wins. The numbers must be distinct.
-pub fn know(tx: &mut Tx<'_>, people: &[PersonRow]) -> Result<(), DbError> {
+pub fn know(tx: &mut Tx<'_>, people: &[PushPersonRow]) -> Result<(), DbError> {
     let sql = "insert into integration_people (workspace, phone_hash, integration, stream, object, record) values (?1, ?2, ?3, ?4, ?5, ?6) \
          on conflict (workspace, phone_hash, integration) do update set stream = excluded.stream, object = excluded.object, record = excluded.record";
-    people.iter().try_for_each(|PersonRow { workspace, phone_hash, integration, stream, object, record }| {
-        tx.later(sql, params![*workspace, phone_hash, *integration, *stream, object, record])
-    })
+    people.iter().try_for_each(
+        |PushPersonRow { workspace, phone_hash, integration, stream, object, record }| {
+            tx.later(sql, params![*workspace, phone_hash, *integration, *stream, object, record])
+        },
+    )
 }
 
 /// The integrations of a workspace with write-back of calls that have a record for this number.

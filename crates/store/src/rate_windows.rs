@@ -22,6 +22,13 @@ pub fn reserve(
     taken.ok_or_else(|| DbError::Internal("a window of requests is missing".into()))
 }
 
+/// Counts one in a window that allows `limit`, in the transaction of what is counted. Returns whether it had room.
+pub fn take_one(tx: &mut TenantTx, class: &str, window_start: i64, limit: i64) -> Result<bool, DbError> {
+    let sql = "insert into rate_windows (workspace, class, window_start, used, granted) values (?1, ?2, ?3, 1, 1) \
+         on conflict (workspace, class, window_start) do update set used = rate_windows.used + 1 where rate_windows.used < ?4";
+    Ok(tx.exec(sql, params![class, window_start, limit])? > 0)
+}
+
 /// Drops the windows before this one.
 pub fn drop_older(tx: &mut TenantTx, class: &str, window_start: i64) -> Result<(), DbError> {
     tx.later(

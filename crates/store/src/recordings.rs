@@ -68,7 +68,26 @@ pub fn set_duration(tx: &mut TenantTx, id: Id<Recording>, duration_ms: i64) -> R
     )
 }
 
+/// Stores how loud a recording is ([`domain::call::peaks`]), unless the recording is gone.
+pub fn keep_peaks(tx: &mut TenantTx, id: Id<Recording>, step_ms: i64, peaks: &[u8]) -> Result<(), DbError> {
+    // Locked, so that none are stored while the recording is erased.
+    let sql = "select 1 from recordings where workspace = ?1 and id = ?2 /*pg for update*/";
+    if !tx.exists(sql, params![id])? {
+        return Ok(());
+    }
+    tx.later(
+        "insert into recording_peaks (workspace, recording, step_ms, peaks) values (?1, ?2, ?3, ?4) on conflict do nothing",
+        params![id, step_ms, peaks],
+    )
+}
+
+/// How loud a recording is: the length of a step, and two bytes for each.
+pub fn peaks(tx: &mut TenantTx, id: Id<Recording>) -> Result<Option<(i64, Vec<u8>)>, DbError> {
+    tx.one("select step_ms, peaks from recording_peaks where workspace = ?1 and recording = ?2", params![id])
+}
+
 pub fn remove(tx: &mut TenantTx, id: Id<Recording>) -> Result<(), DbError> {
+    tx.later("delete from recording_peaks where workspace = ?1 and recording = ?2", params![id])?;
     tx.later("delete from recordings where workspace = ?1 and id = ?2", params![id])
 }
 

@@ -10,8 +10,10 @@ use domain::stream::{
 };
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
+use domain::topic::Topic;
 use serde_json::{Map, Value as Json, json};
 
+use crate::changes;
 use crate::db::row::{row, update};
 use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
@@ -46,6 +48,13 @@ row! {
 const COLUMNS: &str = StreamRow::COLUMNS;
 
 pub fn insert(tx: &mut Tx<'_>, row: &StreamRow, token_hash: Option<&str>) -> Result<(), DbError> {
+    changes::note(
+        &mut tx.of(row.workspace),
+        row.created_at,
+        None,
+        Topic::Streams,
+        Some(&row.id.to_string()),
+    )?;
     tx.later(StreamRow::INSERT, &row.values(token_hash))
 }
 
@@ -119,6 +128,13 @@ pub fn count(tx: &mut TenantTx) -> Result<i64, DbError> {
 
 /// Saves a stream that the caller has locked.
 pub fn save(tx: &mut Tx<'_>, row: &StreamRow) -> Result<(), DbError> {
+    changes::note(
+        &mut tx.of(row.workspace),
+        row.updated_at,
+        None,
+        Topic::Streams,
+        Some(&row.id.to_string()),
+    )?;
     let (sql, values) = update!(
         "data_streams" set {
             name: &row.name,
@@ -141,6 +157,7 @@ pub fn set_token(
     token_hash: &str,
     now: Timestamp,
 ) -> Result<bool, DbError> {
+    changes::note(tx, now, None, Topic::Streams, Some(&id.to_string()))?;
     let changed = tx.exec(
         "update data_streams set token_hash = ?3, updated_at = ?4 \
          where workspace = ?1 and id = ?2 and token_hash is not null and deleted_at is null",
@@ -151,6 +168,7 @@ pub fn set_token(
 
 /// Deletes a stream; its records are removed later.
 pub fn delete(tx: &mut TenantTx, id: Id<DataStream>, now: Timestamp) -> Result<(), DbError> {
+    changes::note(tx, now, None, Topic::Streams, Some(&id.to_string()))?;
     tx.later(
         "update data_streams set deleted_at = ?3, token_hash = null where workspace = ?1 and id = ?2 and deleted_at is null",
         params![id, now],
@@ -176,6 +194,13 @@ row! {
 
 /// Attaches a stream to a campaign, or changes how. Returns whether it is new.
 pub fn attach(tx: &mut Tx<'_>, row: &AttachmentRow) -> Result<bool, DbError> {
+    changes::note(
+        &mut tx.of(row.workspace),
+        row.attached_at,
+        None,
+        Topic::Streams,
+        Some(&row.stream.to_string()),
+    )?;
     const SQL: &str = formatcp!("{} on conflict do nothing", AttachmentRow::INSERT);
     if tx.exec(SQL, &row.values())? > 0 {
         return Ok(true);

@@ -3,7 +3,9 @@
 use const_format::formatcp;
 use domain::ids::{Id, Tool};
 use domain::time::Timestamp;
+use domain::topic::Topic;
 
+use crate::changes;
 use crate::db::row::row;
 use crate::db::{DbError, TenantTx};
 use crate::params;
@@ -27,6 +29,7 @@ const COLUMNS: &str = ToolRow::COLUMNS;
 
 /// Adds a tool; `sealed` is its encrypted configuration.
 pub fn insert(tx: &mut TenantTx, row: &ToolRow, sealed: &str) -> Result<(), DbError> {
+    changes::note(tx, row.created_at, None, Topic::Tools, Some(&row.id.to_string()))?;
     tx.exec(ToolRow::INSERT, &row.values(sealed)).map(|_| ())
 }
 

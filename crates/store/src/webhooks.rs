@@ -4,8 +4,10 @@ use const_format::formatcp;
 use domain::ids::{Id, WebhookEndpoint};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
+use domain::topic::Topic;
 use serde_json::Value as Json;
 
+use crate::changes;
 use crate::db::row::{row, update};
 use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
@@ -46,11 +48,13 @@ fn names(json: &Json) -> Vec<String> {
 }
 
 pub fn insert(tx: &mut TenantTx, row: &EndpointRow) -> Result<(), DbError> {
+    changes::note(tx, row.created_at, None, Topic::Webhooks, Some(&row.id.to_string()))?;
     tx.later(EndpointRow::INSERT, &row.values())
 }
 
 /// Writes everything that can change but the secret.
 pub fn update(tx: &mut TenantTx, row: &EndpointRow) -> Result<(), DbError> {
+    changes::note(tx, row.updated_at, None, Topic::Webhooks, Some(&row.id.to_string()))?;
     let (sql, values) = update!(
         "webhook_endpoints" of tenant set {
             url: &row.url,
@@ -72,12 +76,14 @@ pub fn set_secret(
     sealed: &str,
     now: Timestamp,
 ) -> Result<bool, DbError> {
+    changes::note(tx, now, None, Topic::Webhooks, Some(&id.to_string()))?;
     let sql = "update webhook_endpoints set secret = ?3, updated_at = ?4 where workspace = ?1 and id = ?2 and status <> 'deleted'";
     Ok(tx.exec(sql, params![id, sealed, now])? > 0)
 }
 
 /// Marks an endpoint as deleted and forgets where it was; whether it existed. Its log is dropped with age.
 pub fn delete(tx: &mut TenantTx, id: Id<WebhookEndpoint>, now: Timestamp) -> Result<bool, DbError> {
+    changes::note(tx, now, None, Topic::Webhooks, Some(&id.to_string()))?;
     let sql = "update webhook_endpoints set status = 'deleted', url = '', description = null, secret = '', updated_at = ?3 \
          where workspace = ?1 and id = ?2 and status <> 'deleted'";
     Ok(tx.exec(sql, params![id, now])? > 0)

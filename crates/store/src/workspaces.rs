@@ -26,6 +26,8 @@ row! {
         cost_per_minute: i64,
         /// Price of a chat, minor units.
         cost_per_chat: i64,
+        /// Price of a graded conversation, minor units.
+        cost_per_evaluation: i64,
         /// Threshold of `wallet.low`; `None` for 30 minutes of calls.
         low_balance: Option<i64>,
         /// Whether marketing templates need a recorded opt-in.
@@ -63,6 +65,7 @@ pub fn update(tx: &mut Tx<'_>, row: &WorkspaceRow) -> Result<(), DbError> {
             suspended: row.suspended,
             cost_per_minute: row.cost_per_minute,
             cost_per_chat: row.cost_per_chat,
+            cost_per_evaluation: row.cost_per_evaluation,
             low_balance: row.low_balance,
             marketing_opt_in_rule: row.marketing_opt_in_rule,
             features: &row.features,

@@ -5,7 +5,7 @@ use api::data_streams::{
     MAX_STREAMS, NewDataStream, WantedStatus,
 };
 use api::error_codes::{PLAN_FEATURE_LOCKED, STREAM_LIMIT};
-use app::{App, Context, Failure, access, topics};
+use app::{App, Context, Failure, access, actions, topics};
 use domain::ids::{DataStream, Id, Integration};
 use domain::stream::{Config, FieldMap, Kind, Status};
 use domain::tenant::Tenant;
@@ -167,7 +167,10 @@ pub async fn create(app: &App, tenant: Tenant, body: NewDataStream) -> Result<Cr
             streams::insert(tx, &row, token.as_ref().map(|(_, hash)| hash.as_str()))?;
             point(tx, &context, &row)?;
             let token = token.as_ref().map(|(token, _)| token.clone());
-            Ok(CreatedDataStream { stream: view(row, url.clone()), token })
+            actions::about(tx, row.id);
+            let stream = view(row, url.clone());
+            actions::changed(tx, &(), &stream);
+            Ok(CreatedDataStream { stream, token })
         })
         .await
 }
@@ -187,7 +190,7 @@ pub async fn update(
     app.of(tenant)
         .tx(move |tx| {
             let mut row = find_for_update(tx, id)?;
-            let change = change.clone();
+            let (change, before) = (change.clone(), view(row.clone(), url.clone()));
             row.name = change.name.unwrap_or(row.name);
             if let Some(map) = change.field_map {
                 row.field_map = map.apply(row.field_map);
@@ -211,6 +214,7 @@ pub async fn update(
             }
             streams::save(tx, &row)?;
             point(tx, &context, &row)?;
+            actions::changed(tx, &before, &view(row.clone(), url.clone()));
             detail(tx, row, url.clone())
         })
         .await
@@ -254,6 +258,7 @@ pub async fn rotate_token(app: &App, tenant: Tenant, id: Id<DataStream>) -> Resu
             if !streams::set_token(tx, id, &hash, context.now)? {
                 return Err(missing());
             }
+            actions::changed_fields(tx, &["token"]);
             Ok(())
         })
         .await?;

@@ -1,5 +1,5 @@
 //! The conversation on a leg: received audio becomes inputs of the interpreter, its outputs become synthesised speech.
-//! `docs/voice.md` tells how it behaves and why.
+//! `docs/voice.md` explains its behaviour.
 //!
 //! | file | holds |
 //! |---|---|
@@ -25,4 +25,4 @@ pub use call::hold;
 pub use ear::{Hearing, HearingSettings, Recorder, Recording, Recordings, Silent, hearing};
 pub use order::{Amd, Command, Held, Order, Speech};
 pub use phrases::CallPhrases;
-pub use services::{CallServices, TransferFailure, TransferOrder};
+pub use services::{CallProgress, CallServices, TransferFailure, TransferOrder};

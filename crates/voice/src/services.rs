@@ -1,7 +1,7 @@
 //! What a conversation requests of the service: tools, knowledge, messages, transfers.
 
 use domain::call::{Fact, TurnLatency};
-use domain::conversation::TransferMode;
+use domain::conversation::{Role, TransferMode};
 use domain::ports::{Answer, ToolOffer};
 use domain::time::Timestamp;
 use serde_json::{Map, Value};
@@ -42,6 +42,26 @@ impl TransferFailure {
     }
 }
 
+/// What those who watch a call are shown. Words that must not be kept are not in it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallProgress {
+    /// Words of a turn. Of one that is not complete they are a guess, and each replaces the one before. A complete one may
+    /// come again: something in it must not be kept after all.
+    Words {
+        /// Number of the turn, from 0.
+        turn: usize,
+        role: Role,
+        text: String,
+        complete: bool,
+    },
+    /// The conversation is in this node of its flow.
+    Step { node: String, name: Option<String> },
+    /// A value was captured.
+    Captured { field: String, value: Value },
+    /// The customer is to be connected with a person.
+    PersonWanted,
+}
+
 /// The services that a conversation needs besides speech. The futures may take their time; dropping one cancels it.
 pub trait CallServices: Send + Sync {
     /// What it is now, for the days and times that the customer says.
@@ -79,5 +99,10 @@ pub trait CallServices: Send + Sync {
     /// The agent has reacted to a turn of the customer; for the metrics. Must not block.
     fn answered(&self, latency: &TurnLatency) {
         let _ = latency;
+    }
+
+    /// The conversation has progressed; for those who watch. Must not block.
+    fn progressed(&self, progress: CallProgress) {
+        let _ = progress;
     }
 }

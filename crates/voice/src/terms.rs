@@ -1,4 +1,4 @@
-//! Names, products and choices that are likely to be said: a recogniser that takes key terms is told them.
+//! Key terms for recognisers: names, products and choices that are likely to be said.
 
 use domain::conversation::{Flow, NodeKind, text_of};
 use serde_json::{Map, Value};

@@ -11,7 +11,7 @@ use domain::tenant::Mode;
 use domain::time::Timestamp;
 use domain::trace::TraceContext;
 use serde::Serialize;
-use store::deliveries::{self, Key, NewDelivery};
+use store::deliveries::{self, FailedReplay, Key, NewDelivery};
 use store::events::{self, NewEventRow, TranscriptRef};
 use store::{DbError, TenantTx, Tx, erasure, webhooks};
 
@@ -22,7 +22,7 @@ use super::record::note;
 /// Something that happened, before it has an id.
 #[derive(Debug, Clone)]
 pub struct NewEvent<'a> {
-    /// What is told of it.
+    /// The payload.
     pub event: EventData,
     /// The mode in which it happened and is seen.
     pub mode: Mode,
@@ -150,6 +150,24 @@ impl Engine {
         let engine = self.clone();
         tx.after_commit(move || engine.take(items, &in_line));
         Ok(true)
+    }
+
+    /// Begins new rounds of attempts of the failed deliveries of an endpoint in a range of ids, now. They wait in line for the
+    /// endpoint, as those do for which there is no room.
+    pub fn replay_failed(
+        self: &Arc<Self>,
+        tx: &mut TenantTx,
+        now: Timestamp,
+        endpoint: Id<WebhookEndpoint>,
+        mode: Mode,
+        between: (&str, &str),
+    ) -> Result<FailedReplay, DbError> {
+        let replay = deliveries::replay_failed(tx, endpoint, mode, between, now)?;
+        if replay.replayed > 0 {
+            let engine = self.clone();
+            tx.after_commit(move || engine.take(Vec::new(), &[endpoint]));
+        }
+        Ok(replay)
     }
 
     /// Empties the payloads of these events and returns how many deliveries that affects. Pending ones are given up

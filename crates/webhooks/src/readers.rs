@@ -26,6 +26,7 @@ pub struct Readers {
 struct Room {
     bell: Arc<Notify>,
     readers: usize,
+    watchers: usize,
 }
 
 impl Readers {
@@ -73,7 +74,17 @@ impl Readers {
         }
         room.readers += 1;
         self.waiting.fetch_add(1, Ordering::AcqRel);
-        Some(Reader { readers: self, room: (tenant, mode), bell: room.bell.clone() })
+        Some(Reader { readers: self, room: (tenant, mode), bell: room.bell.clone(), watches: false })
+    }
+
+    /// A reader of the node itself, of which a workspace has one: it is notified like the others and takes none of their
+    /// places.
+    pub fn watch(&self, tenant: Tenant, mode: Mode) -> Reader<'_> {
+        let mut rooms = self.rooms();
+        let room = rooms.entry((tenant, mode)).or_default();
+        room.watchers += 1;
+        self.waiting.fetch_add(1, Ordering::AcqRel);
+        Reader { readers: self, room: (tenant, mode), bell: room.bell.clone(), watches: true }
     }
 }
 
@@ -82,6 +93,7 @@ pub struct Reader<'r> {
     readers: &'r Readers,
     room: (Tenant, Mode),
     bell: Arc<Notify>,
+    watches: bool,
 }
 
 impl Reader<'_> {
@@ -96,8 +108,9 @@ impl Drop for Reader<'_> {
         let mut rooms = self.readers.rooms();
         self.readers.waiting.fetch_sub(1, Ordering::AcqRel);
         if let Some(room) = rooms.get_mut(&self.room) {
-            room.readers -= 1;
-            if room.readers == 0 {
+            let count = if self.watches { &mut room.watchers } else { &mut room.readers };
+            *count -= 1;
+            if room.readers == 0 && room.watchers == 0 {
                 rooms.remove(&self.room);
             }
         }
@@ -145,8 +158,11 @@ mod tests {
             readers.enter(tenant, Mode::Live).is_some()
                 && readers.enter(Tenant::new(1, 2), Mode::Test).is_some()
         );
+        let watcher = readers.watch(tenant, Mode::Test);
         drop(full);
         assert!(readers.enter(tenant, Mode::Test).is_some());
+        assert_eq!(readers.rooms().len(), 1, "the watcher is there");
+        drop(watcher);
         assert!(
             readers.rooms().is_empty() && readers.waiting.load(Ordering::Acquire) == 0,
             "nothing is left of those who went"

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::schema::{Field, choice, limit, may, offset, or, text_of};
 
 /// Values of a calling list that are read at once: a piece of an import, or of the body of a list.
-const LIST_VALUES: usize = 500_000;
+pub(super) const LIST_VALUES: usize = 500_000;
 
 /// Number of rows of a calling list.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
@@ -96,6 +96,10 @@ pub struct CallingListRow {
     pub do_not_call: bool,
     /// Key of the board's column that the contact's card is in; null without a card.
     pub board_column: Option<String>,
+    /// When the row is next dialled at the earliest; null if it is dialled as soon as the campaign dials, or not again.
+    pub next_attempt_at: Option<Timestamp>,
+    /// Id of the row's current or last call; null before the first dial.
+    pub last_call_id: Option<Id<ids::Call>>,
 }
 
 /// Number of rows by state. The six states never overlap and add up to `all`.

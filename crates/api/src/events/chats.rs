@@ -1,6 +1,7 @@
 //! Events of chats (docs/contract/chats.md#events).
 
 use domain::chat::{Channel, EndCause, Origin, Role};
+use domain::evaluation::{CriterionKind, Trigger, Verdict};
 use domain::ids::{self, Id};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
@@ -171,9 +172,9 @@ pub struct AssignedChat {
     pub chat: ChatData,
     /// The teammate who handles the chat now.
     pub assigned_to: Teammate,
-    /// The teammate or the API key that assigned it.
-    pub assigned_by: Assigner,
-    /// How it was assigned; always `manual`.
+    /// The teammate or the API key that assigned it; null for `round_robin`.
+    pub assigned_by: Option<Assigner>,
+    /// How it was assigned: `manual` (by a person or a request), or `round_robin`.
     pub reason: String,
     /// The messages up to the event, oldest first; empty once the chat is deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -219,7 +220,7 @@ pub struct HandoffRequest {
     pub transcript: Transcript,
 }
 
-/// A chat that was graded against criteria. This version has none, so it never fires by itself.
+/// A chat that was graded against criteria.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EvaluatedChat {
@@ -231,13 +232,13 @@ pub struct EvaluatedChat {
     pub agent_id: Id<ids::Agent>,
     /// Id of the contact; null for a session over the API.
     pub contact_id: Option<Id<ids::Contact>>,
-    /// Id of the evaluation.
-    pub run_id: String,
+    /// Id of the evaluation, `evr_…`; dedupe on it.
+    pub run_id: Id<ids::EvaluationRun>,
     /// Number of the evaluation among those of the chat, from 1.
     pub run_no: i64,
-    /// What started the evaluation.
-    pub trigger: String,
-    /// The model that graded the chat.
+    /// What started the evaluation: `auto`, `sweep` or `manual`.
+    pub trigger: Trigger,
+    /// The model that graded the chat; empty if none did.
     pub model: String,
     /// When the chat was graded.
     pub evaluated_at: Timestamp,
@@ -245,10 +246,12 @@ pub struct EvaluatedChat {
     pub passed: i64,
     /// Number of criteria that were not met.
     pub failed: i64,
-    /// Number of criteria that do not apply to the chat.
+    /// Number of criteria that do not apply to the chat, or for which no grade could be had.
     pub not_applicable: i64,
     /// The result of each criterion.
     pub results: Vec<CriterionResult>,
+    /// Whether the chat is a test of the agent.
+    pub is_test: bool,
 }
 
 /// The result of one criterion.
@@ -260,12 +263,12 @@ pub struct CriterionResult {
     /// The name of the criterion, for people.
     pub name: String,
     /// `pass_fail` or `score`: how the criterion is graded.
-    pub kind: String,
+    pub kind: CriterionKind,
     /// The score from which it is met; null for `pass_fail`.
     pub pass_threshold: Option<i64>,
-    /// `pass`, `fail` or `not_applicable`.
-    pub verdict: String,
-    /// The score that it got; null for `pass_fail`.
+    /// `pass`, `fail`, or `na` if it does not apply or no grade could be had.
+    pub verdict: Verdict,
+    /// The score that it got, from 0 to 100; null for `pass_fail` and without one.
     pub score: Option<i64>,
     /// The model's reasons for the verdict.
     pub reasoning: String,
@@ -364,9 +367,14 @@ impl HandedBackChat {
 }
 
 impl AssignedChat {
-    /// A chat that somebody assigned; there is no other way yet.
+    /// A chat that somebody assigned.
     pub fn manual(chat: ChatData, assigned_to: Teammate, assigned_by: Assigner) -> Self {
-        Self { chat, assigned_to, assigned_by, reason: "manual".into(), transcript: None }
+        Self { chat, assigned_to, assigned_by: Some(assigned_by), reason: "manual".into(), transcript: None }
+    }
+
+    /// A chat that round robin gave to a member.
+    pub fn round_robin(chat: ChatData, assigned_to: Teammate) -> Self {
+        Self { chat, assigned_to, assigned_by: None, reason: "round_robin".into(), transcript: None }
     }
 
     pub(super) fn sample() -> Self {
@@ -394,10 +402,10 @@ impl EvaluatedChat {
             channel: Channel::Chatapp,
             agent_id: id(AGENT),
             contact_id: Some(id(CONTACT)),
-            run_id: "run_01k9v5x2m8e6fs4v0q3n7w1y3a".into(),
+            run_id: id("evr_01k9v5x2m8e6fs4v0q3n7w1y3a"),
             run_no: 1,
-            trigger: "auto".into(),
-            model: "offline".into(),
+            trigger: Trigger::Auto,
+            model: "gpt-4o-mini".into(),
             evaluated_at: at("2026-01-15T10:06:00.000Z"),
             passed: 1,
             failed: 0,
@@ -405,12 +413,13 @@ impl EvaluatedChat {
             results: vec![CriterionResult {
                 criterion_key: "polite".into(),
                 name: "Polite".into(),
-                kind: "pass_fail".into(),
+                kind: CriterionKind::PassFail,
                 pass_threshold: None,
-                verdict: "pass".into(),
+                verdict: Verdict::Pass,
                 score: None,
                 reasoning: "The agent stayed polite.".into(),
             }],
+            is_test: false,
         }
     }
 }

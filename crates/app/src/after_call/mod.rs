@@ -126,6 +126,7 @@ pub fn concluded(
         extracted: Value::Object(report.extracted),
         turns: Some(json!(report.turns)),
         latency: Some(json!(report.latency)),
+        turn_details: Some(json!(report.details)),
         analysis: analyse.then_some("pending"),
         full_status: full.then_some("pending"),
         disclosure: disclosed,

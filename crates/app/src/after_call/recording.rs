@@ -32,7 +32,11 @@ pub(super) async fn keep(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failu
                     return ended;
                 }
             };
-            if !recordings::kept(app, &recording, bytes).await? {
+            let peaks = match &row.file {
+                Some(file) => recordings::measure_file(app, file).await?,
+                None => None,
+            };
+            if !recordings::kept(app, &recording, bytes, peaks).await? {
                 // The person was erased meanwhile.
                 drop_object(app, &key).await?;
             }

@@ -5,6 +5,7 @@
 mod accept;
 mod check;
 mod export;
+mod records;
 mod slots;
 
 use std::sync::Arc;
@@ -13,12 +14,14 @@ use api::audit::{BlockedAgent, BlockedDay, BlockedStats, DisclosureStats, Signed
 use domain::decision_log::{Head, Strand};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, Timestamp};
-use store::{DbError, decision_log};
+use domain::topic::Topic;
+use store::{DbError, attention, decision_log};
 
-use super::{App, Failure};
+use super::{App, Failure, changes};
 
 pub use accept::accept;
 pub use export::{Export, Format, export};
+pub use records::{Wanted, actions, record, records};
 pub use slots::AuditSlots;
 
 /// Verifies every hash of every chain of one mode. Requests that arrive while a check waits for its slot share it.
@@ -51,11 +54,29 @@ async fn check_all(
     for strand in Strand::of(mode) {
         chains.push(check::check(app, turn, tenant, strand).await?.view());
     }
+    if let Err(failure) = note(app, tenant, mode, chains.iter().all(|chain| chain.verified)).await {
+        failure.warn("the result of a verification could not be noted");
+    }
     Ok(Verification {
         verified: chains.iter().all(|chain| chain.verified),
         records: chains.iter().map(|chain| chain.records).sum(),
         chains,
     })
+}
+
+/// Notes the result of a verification, for those who are to know of a broken chain.
+async fn note(app: &App, tenant: Tenant, mode: Mode, whole: bool) -> Result<(), Failure> {
+    let now = app.clock.now();
+    let known = app.of(tenant).read(move |tx| attention::broken_log(tx, mode)).await?;
+    if known.is_none() == whole {
+        return Ok(());
+    }
+    app.of(tenant)
+        .tx(move |tx| {
+            attention::log_verified(tx, mode, whole, now)?;
+            Ok(changes::note_in(tx, now, Some(mode), Topic::Attention, None)?)
+        })
+        .await
 }
 
 /// The newest record of a chain, signed. A head that contradicts its seal or a mark is not signed.

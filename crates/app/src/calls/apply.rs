@@ -3,13 +3,13 @@
 use api::events::Event;
 use api::events::calls::{FailedCall, TransferredCall};
 use domain::call::{Direction, EndCause, Fact, Notice, Report, Stage, Status, answered_by, script, step};
-use domain::conversation::placeholder_with;
+use domain::conversation::{EdgeVisits, placeholder_with};
 use domain::phone::Phone;
 use domain::time::Timestamp;
 use serde_json::{Value, json};
 use store::calls::{self, CallRow, ConversationRecord};
 use store::erasure::ERASED;
-use store::{Tx, agents, contacts};
+use store::{Tx, agents, contacts, flow_visits};
 
 use super::{agent, holds, legs};
 use crate::call_env::{Env, emit, save_with_record};
@@ -60,15 +60,19 @@ pub(super) fn apply_owing(
     if row.direction == Direction::Outbound {
         row.answered_by = answered_by(row.answered_by, fact);
     }
-    let (mut said, mut captured, mut bill) = (None, false, None);
+    let (mut said, mut captured, mut bill, mut path) = (None, false, None, Vec::new());
     if answered {
         holds::begin(tx, &mut row);
     }
     if over {
         said = match report {
-            Some(report) => after_call::concluded(tx, env, &mut row, report)?,
+            Some(mut report) => {
+                row.flow_version = report.flow_version;
+                path = std::mem::take(&mut report.path);
+                after_call::concluded(tx, env, &mut row, report)?
+            }
             None => {
-                let said = conclude(tx, env, &mut row)?;
+                let said = conclude(tx, env, &mut row, &mut path)?;
                 captured = said.is_some();
                 said.filter(|said| !said.transcript.is_null())
             }
@@ -87,6 +91,7 @@ pub(super) fn apply_owing(
         save_with_record(tx, &mut row, said.as_ref())?;
         if over {
             calls::cache_findings(tx, &row, said.as_ref());
+            flow_visits::count_call(tx, &row, &path, at)?;
         }
     }
     if opted_out {
@@ -138,8 +143,13 @@ pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
 }
 
 /// The results of a conversation on a simulated network: the agent's published flow run with scripted answers. `None`
-/// when nobody talked; it is empty when the person was erased meanwhile.
-fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<ConversationRecord>, Failure> {
+/// when nobody talked; it is empty when the person was erased meanwhile. The edges that it took are added to `path`.
+fn conclude(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &mut CallRow,
+    path: &mut Vec<EdgeVisits>,
+) -> Result<Option<ConversationRecord>, Failure> {
     let talked = row.progress.status == Status::Completed
         && row.progress.end_cause.as_deref() == Some(EndCause::AgentEnded.as_str());
     if row.network.is_none() || !talked {
@@ -157,6 +167,8 @@ fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<Option<Conv
         }
         matches!(brought, Ok(Some(_)))
     });
+    *path = played.path;
+    row.flow_version = agent.as_ref().map(|agent| agent.published_version);
     if let Some(to) = brought? {
         row.progress.end_cause = Some(EndCause::TransferHandoff.as_str().to_owned());
         emit(tx, env, row, |call| {

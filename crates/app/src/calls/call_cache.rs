@@ -345,7 +345,7 @@ impl CallCache {
         calls::insert(tx, &self.calls[self.stored..])?;
         self.stored = self.calls.len();
         // Every decision of the workspace waits for the heads: they are locked after everything else is written.
-        if self.chains.waiting() >= ENTRIES { self.chains.write(tx) } else { Ok(()) }
+        if self.chains.waiting() >= ENTRIES { Ok(self.chains.write(tx)?) } else { Ok(()) }
     }
 
     /// Flushes everything. The last thing that the transaction does with calls.
@@ -362,6 +362,6 @@ impl CallCache {
         {
             wallet::reserve_covered(&mut tx.of(tenant), workspace.held, workspace.placed)?;
         }
-        self.chains.finish(tx, context)
+        Ok(self.chains.finish(tx, context)?)
     }
 }

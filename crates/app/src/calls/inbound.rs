@@ -122,6 +122,7 @@ fn new_call(
         trace: tx.trace(),
         progress: Progress::placing(),
         answered_by: None,
+        flow_version: None,
         outcome: None,
         to_number: to.to_owned(),
         from_number: from.map_or_else(|| caller.from.chars().take(32).collect(), |phone| phone.to_string()),

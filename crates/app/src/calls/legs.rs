@@ -339,6 +339,8 @@ fn close(
                 lost,
             },
         )?;
+        // What the call costs has changed, maybe after its end.
+        store::calls::touch_hour(tx, call)?;
         tx.wake(topics::DIALLER);
     }
     Ok(call_legs::save(tx, &leg)?)

@@ -439,6 +439,7 @@ fn new_call(
         direction: Direction::Outbound,
         progress: Progress::placing(),
         answered_by: None,
+        flow_version: None,
         outcome: None,
         to_number: to.to_string(),
         from_number: prepared.shown_number(),

@@ -59,7 +59,7 @@ fn look(tx: &mut Tx<'_>, env: &Env, held: bool, Coming { call, fact, after }: &C
                 let _ = call.contact.map(|id| contacts::erased_at(&mut tx.of(tenant), id));
             }
             Some(_) => {}
-            // Its node tells what was said.
+            // Its node reports what was said.
             None if *fact != Fact::Lost => {
                 let _ = workspaces::get(&mut tx.of(tenant));
                 if after.answered_at.is_some() {

@@ -1,20 +1,27 @@
 //! Reading calls and hanging up.
 
-use api::calls::{Call as CallView, CallDetail, EndingCall};
+use std::collections::HashMap;
+
+use api::calls::{Call as CallView, CallDetail, EndingCall, ListedCall};
 use api::error_codes as codes;
 use domain::call::{EndCause, Fact, HangupRequest, Stage};
 use domain::ids::{Call, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::wallet::talk_seconds;
 use serde_json::json;
-use store::calls::{self, CallRow, Filter};
-use store::{DbError, Tx};
+use store::call_lists::{self, Filter};
+use store::calls::{self, CallRow};
+use store::{DbError, TenantTx, Tx, search};
 
 use super::apply;
 use super::apply::next_look;
+use super::counts::Sought;
 use crate::call_env::save;
 use crate::limits::pages;
-use crate::{App, Failure, recordings, topics};
+use crate::{App, Failure, evaluation_view, recordings, topics};
+
+/// Evaluations of a call that its detail shows.
+const SHOWN_EVALUATIONS: i64 = 20;
 
 /// A call as clients see it.
 pub fn view(row: CallRow) -> CallView {
@@ -39,7 +46,31 @@ pub fn view(row: CallRow) -> CallView {
         ended_at: progress.ended_at,
         duration_seconds: progress.talk_ms.map(talk_seconds),
         metadata: row.metadata,
+        flow_version: row.flow_version,
     }
+}
+
+/// Calls with the names and charges that lists show beside them.
+fn listed(tx: &mut TenantTx, rows: Vec<CallRow>) -> Result<Vec<ListedCall>, DbError> {
+    let mut people: Vec<_> = rows.iter().filter_map(|row| row.contact).collect();
+    people.sort_unstable();
+    people.dedup();
+    let names: HashMap<_, _> = search::contact_names(tx, &people)?.into_iter().collect();
+    let mut agents: Vec<String> = rows.iter().filter_map(|row| Some(row.agent?.to_string())).collect();
+    agents.sort_unstable();
+    agents.dedup();
+    let agents: HashMap<_, _> = search::agent_names(tx, &agents)?.into_iter().collect();
+    let over = |row: &&CallRow| !row.progress.status.is_live();
+    let settled: Vec<_> =
+        rows.iter().filter(over).filter(|row| row.mode == Mode::Live).map(|row| row.id).collect();
+    let charged = call_lists::charged(tx, &settled)?;
+    let listed = rows.into_iter().map(|row| ListedCall {
+        contact_name: row.contact.and_then(|id| names.get(&id).cloned()),
+        agent_name: row.agent.and_then(|id| agents.get(&id.to_string()).cloned()),
+        charged_minor: (!row.progress.status.is_live()).then(|| charged.get(&row.id).copied().unwrap_or(0)),
+        call: view(row),
+    });
+    Ok(listed.collect())
 }
 
 /// `GET /v1/calls`: the page, and the key of the next one.
@@ -47,26 +78,26 @@ pub async fn list(
     app: &App,
     tenant: Tenant,
     mode: Mode,
+    sought: Sought,
     filter: Filter,
     limit: i64,
-) -> Result<(Vec<CallView>, Option<String>), Failure> {
+) -> Result<(Vec<ListedCall>, Option<String>), Failure> {
     let page = app.store.read(move |tx| {
+        let filter = sought.clone().narrow(&mut tx.of(tenant), mode, filter.clone())?;
         let read = |tx: &mut Tx<'_>, limit: i64, before: Option<&str>| {
             let filter = Filter { before: before.map(str::to_owned), ..filter.clone() };
-            let mut rows = calls::list(&mut tx.of(tenant), mode, &filter, limit + 1)?;
-            let more = rows.len() as i64 > limit;
-            rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-            let next = rows.last().filter(|_| more).map(|row| row.id.to_string());
-            Ok::<_, DbError>((rows, next))
+            call_lists::list(&mut tx.of(tenant), mode, &filter, limit)
         };
         // All fields that can be large.
-        pages::read(tx, limit, filter.before.clone(), read, |_, row| {
+        let (rows, next) = pages::read(tx, limit, filter.before.clone(), read, |_, row| {
             Ok((row.id.to_string(), pages::bytes_of(&row.metadata) + 1_000, row))
-        })
+        })?;
+        let hung_up: Vec<_> = rows.iter().filter(|row| is_hung_up(row)).map(|row| row.id).collect();
+        Ok::<_, Failure>((listed(&mut tx.of(tenant), rows)?, hung_up, next))
     });
-    let (rows, next) = page.await?;
-    rows.iter().for_each(|row| shown(app, row));
-    Ok((rows.into_iter().map(view).collect(), next))
+    let (rows, hung_up, next) = page.await?;
+    hung_up.into_iter().for_each(|id| app.hung_up.shown(id));
+    Ok((rows, next))
 }
 
 /// `GET /v1/calls/{id}`.
@@ -75,14 +106,20 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
         .of(tenant)
         .read(move |tx| {
             let Some(row) = calls::get_taken(tx, mode, id)? else { return Ok(None) };
-            Ok::<_, Failure>(Some((row, calls::content(tx, id)?)))
+            let evaluations = evaluation_view::of_conversation(tx, &id.to_string(), None, SHOWN_EVALUATIONS)?;
+            let content = calls::content(tx, id)?;
+            let (carrier, hung_up) = (row.carrier.clone(), is_hung_up(&row));
+            let call = listed(tx, vec![row])?.pop();
+            Ok::<_, Failure>(call.map(|call| (call, carrier, hung_up, content, evaluations)))
         })
         .await?;
-    let (row, content) = found.ok_or_else(|| Failure::not_found("call"))?;
-    shown(app, &row);
+    let (call, carrier, hung_up, content, evaluations) = found.ok_or_else(|| Failure::not_found("call"))?;
+    if hung_up {
+        app.hung_up.shown(id);
+    }
     Ok(CallDetail {
-        carrier: row.carrier.clone(),
-        call: view(row),
+        carrier,
+        call,
         summary: content.summary,
         transcript: content.transcript.unwrap_or_else(|| json!([])),
         extracted: content.extracted.unwrap_or_else(|| json!({})),
@@ -90,6 +127,7 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
         full_transcript: json!({"status": content.full_status, "turns": content.full_turns}),
         connector_pushes: content.connector_pushes.unwrap_or_else(|| json!([])),
         latency: content.latency.unwrap_or_else(|| json!([])),
+        evaluations,
         disclosure: content.disclosure,
     })
 }
@@ -149,13 +187,10 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
     Ok(ending)
 }
 
-/// A client that has seen the end of a call gets the error that it is over when it hangs up.
-fn shown(app: &App, row: &CallRow) {
-    if row.progress.status.stage() == Stage::Ended
+/// Whether a call was ended by the API: a client that has seen that gets the error that it is over when it hangs up.
+fn is_hung_up(row: &CallRow) -> bool {
+    row.progress.status.stage() == Stage::Ended
         && row.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str())
-    {
-        app.hung_up.shown(row.id);
-    }
 }
 
 /// Whether a request to end the call is the first of its kind; the call ends without a goodbye.

@@ -24,6 +24,8 @@ use crate::{App, Failure, access, tool_calls};
 pub struct Talk {
     pub agent: Id<Agent>,
     pub flow: Arc<Flow>,
+    /// Number of the version that `flow` is.
+    pub flow_version: i64,
     /// Values of the conversation.
     pub variables: Map<String, Value>,
     pub language: String,
@@ -140,6 +142,7 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 introduction,
                 redact: crate::agents::redacts(&agent),
                 agent: agent.id,
+                flow_version: agent.published_version,
                 flow: agent::flow(tx, Some(&agent))?,
                 allowed_numbers: numbers.collect(),
                 record: access::feature_on(&workspace, "recording"),

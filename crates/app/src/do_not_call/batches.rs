@@ -11,7 +11,7 @@ use store::{DbError, TenantTx, Tx, do_not_call};
 
 use super::{Source, mark};
 use crate::batcher::{BatchScope, Pool, share_out};
-use crate::{App, Context, Failure};
+use crate::{App, Context, Failure, actions};
 
 /// Most requests in one batch.
 const TOGETHER: usize = 64;
@@ -94,6 +94,7 @@ fn list_all(tx: &mut Tx<'_>, context: &Context, asks: &[Arc<Ask>]) -> Result<Vec
         }
         list.added = added;
     }
+    actions::changed_fields(tx, &["numbers"]);
     let mut listed = |ask: &Arc<Ask>| {
         let Some(List { named, added, .. }) = lists.get_mut(&ask.tenant) else { return (0, 0) };
         let mut is_new = |phone: &&Phone| {

@@ -1,6 +1,6 @@
 //! The circuit breaker of the live carrier (docs/contract/nudges.md#when-it-is-due).
 //!
-//! Where several nodes share the store, they count together: each refusal is written down and told to the others, and
+//! Where several nodes share the store, they count together: each refusal is stored and published to the others, and
 //! after the pause one of them asks the carrier again. A call that the carrier takes writes something only after a
 //! refusal.
 

@@ -179,6 +179,7 @@ fn names(class: RateClass) -> (&'static str, &'static str) {
         RateClass::ChatSessions => ("chat_sessions", "chatSessionsPerMinute"),
         RateClass::ChannelMessages => ("channel_messages", "channelMessagesPerMinute"),
         RateClass::HandOvers => ("hand_overs", "handOversPerMinute"),
+        RateClass::FlowTries => ("flow_tries", "flowTriesPerMinute"),
     }
 }
 
@@ -230,7 +231,7 @@ async fn count(
     Ok(places.give(limit).unwrap_or(limit + 1))
 }
 
-/// Counts a request toward the workspace-wide limit and that of its class.
+/// Counts a request toward the limit of its key's workspace, or of the member, and toward that of its class.
 pub async fn admit(
     app: &App,
     caller: &Caller,
@@ -239,9 +240,15 @@ pub async fn admit(
 ) -> (Budget, Result<(), Failure>) {
     let window = now.0.div_euclid(MINUTE) * MINUTE;
     let mut budget = Budget::of(window);
-    for (name, limit) in [Some(("requests", "requestsPerMinute")), class.map(names)].into_iter().flatten() {
+    // Sessions have windows of their own: the console neither starves the integrations nor is starved by them.
+    let all = match caller.member() {
+        Some(member) => (Cow::from(format!("member:{member}")), "memberRequestsPerMinute"),
+        None => ("requests".into(), "requestsPerMinute"),
+    };
+    let class = class.map(|class| (Cow::from(names(class).0), names(class).1));
+    for (name, limit) in [Some(all), class].into_iter().flatten() {
         let limit = caller.limit(limit);
-        let used = match count(app, caller.tenant(), name.into(), window, limit).await {
+        let used = match count(app, caller.tenant(), name, window, limit).await {
             Ok(used) => used,
             Err(failure) => return (budget, Err(failure)),
         };

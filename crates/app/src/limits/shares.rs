@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use config::Limits;
-use domain::ids::Recording;
+use domain::ids::{Id, Person, Recording};
 use domain::tenant::Tenant;
 use runtime::metrics::Metrics;
 use runtime::shares::Bounds;
@@ -26,6 +26,10 @@ pub enum Client {
     Operator,
     /// A key of this workspace.
     Workspace(Tenant),
+    /// Members of this workspace with sessions: apart, so that its integrations do not hold them up.
+    Members(Tenant),
+    /// A signed-in person outside of workspaces.
+    Person(Id<Person>),
     /// A sender at the address for a provider's notifications of this workspace. It is authenticated once the body is
     /// read.
     Hook(Tenant),

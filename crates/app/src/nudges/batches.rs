@@ -210,7 +210,7 @@ fn decide(
         from: calls::own_number_of(&met.own, ask.wanted.from.as_deref()),
         contact: met.contacts.get(&ask.wanted.to).cloned(),
     };
-    let whose = (ask.tenant, ask.mode, Some(ask.key));
+    let whose = (ask.tenant, ask.mode, ask.key);
     // The transaction belongs to the trace of one of the requests.
     let new = tx.traced(ask.trace, |tx| made(tx, env, whose, &ask.wanted, facts))?;
     match met.live.get(&ask.wanted.to) {

@@ -91,7 +91,7 @@ fn check(body: NewNudge) -> Result<NudgeRequest, Failure> {
 pub(super) struct Ask {
     pub(super) tenant: Tenant,
     pub(super) mode: Mode,
-    pub(super) key: Id<ApiKey>,
+    pub(super) key: Option<Id<ApiKey>>,
     /// Nudges that may be pending.
     pub(super) limit: i64,
     pub(super) once: Once,
@@ -131,7 +131,7 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> R
             if let Claim::Given(answer) = once.reserve(tx, env.context.now)? {
                 return Ok(answer);
             }
-            let new = new(tx, &env, (*tenant, *mode, Some(*key)), wanted)?;
+            let new = new(tx, &env, (*tenant, *mode, *key), wanted)?;
             let row =
                 if tx.shared() { store_only(tx, &env, new, *limit)? } else { store(tx, &env, new, *limit)? };
             once.finish(tx, 201, &json!({"data": view(&row)}), Some(&row.person))

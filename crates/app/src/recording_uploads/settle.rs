@@ -197,7 +197,7 @@ async fn complete(app: &App, mut row: UploadRow, call: &CallRow) -> Result<Optio
         return Ok(Some(0));
     }
     let bytes = i64::try_from(total).unwrap_or(i64::MAX);
-    if !recordings::kept(app, &recording, bytes).await? {
+    if !recordings::kept(app, &recording, bytes, None).await? {
         // The person was erased meanwhile; who did so has marked the upload.
         return Ok(Some(0));
     }

@@ -2,7 +2,7 @@
 //! (docs/contract/campaigns.md#outcomes, #pauses).
 
 use app::contact_policy::{self, Bar};
-use app::{App, Context, Failure};
+use app::{App, Context, Failure, bell};
 use domain::campaign::{CountedState, RowState, Status, Tally};
 use domain::channel::campaign::{Outcome, PauseReason, RECENT, Verdict, fails_too_often, verdict};
 use domain::channel::consent::StopWord;
@@ -10,11 +10,12 @@ use domain::channel::{Direction, LocalError, Recipient, TemplateStatus};
 use domain::ids::{Campaign, Id};
 
 use domain::time::{DAY, Timestamp};
+use domain::topic::NotificationKind;
 use store::campaigns::blocks::{self, Moves};
 use store::campaigns::list::{self as lists, EntryRow};
 use store::campaigns::progress::{self, Delta};
 use store::campaigns::{self as rows, due};
-use store::channel_campaigns::{self, BlockRow, PersonRow};
+use store::channel_campaigns::{self, BlockRow, CampaignPersonRow};
 use store::channel_messages::MessageRow;
 use store::{TenantTx, Tx, channel_accounts, channel_messages, contacts};
 
@@ -81,7 +82,7 @@ fn wrote(tx: &mut Tx<'_>, context: &Context, event: &MessageEvent<'_>) -> Result
 }
 
 /// Whether the funnel of a campaign is closed.
-fn is_closed(tx: &mut Tx<'_>, person: &PersonRow, now: Timestamp) -> Result<bool, Failure> {
+fn is_closed(tx: &mut Tx<'_>, person: &CampaignPersonRow, now: Timestamp) -> Result<bool, Failure> {
     let block = channel_campaigns::get(&mut tx.of(person.workspace), person.campaign)?;
     Ok(block.is_none_or(|block| block.finished_at.is_some_and(|end| now.0 - end.0 > FUNNEL)))
 }
@@ -159,7 +160,7 @@ fn is_over(tx: &mut TenantTx, id: Id<Campaign>) -> Result<bool, Failure> {
 }
 
 /// The message to a person was certainly not sent: they stay queued, and get it when the campaign is resumed.
-fn wait_on(tx: &mut Tx<'_>, person: &PersonRow, entry: Option<EntryRow>) -> Result<(), Failure> {
+fn wait_on(tx: &mut Tx<'_>, person: &CampaignPersonRow, entry: Option<EntryRow>) -> Result<(), Failure> {
     channel_campaigns::forget_person(&mut tx.of(person.workspace), person.list_row)?;
     match entry {
         Some(entry) => move_row(tx, entry, RowState::Queued, None),
@@ -231,7 +232,8 @@ pub(super) fn pause(
     let mut block = super::block_for_update(tx, id)?;
     block.paused_reason = Some(reason.as_str().to_owned());
     block.next_at = None;
-    Ok(channel_campaigns::save(tx, &block)?)
+    channel_campaigns::save(tx, &block)?;
+    bell::tell_launcher(tx, context, id, NotificationKind::CampaignPaused)
 }
 
 /// Observes events of templates, numbers and the account: pauses the campaigns that they stop.

@@ -16,7 +16,7 @@ use domain::ids::{Campaign, Id};
 use domain::time::{MINUTE, SECOND, Timestamp};
 use store::campaigns::CampaignRow;
 use store::campaigns::list::{self as lists, EntryRow};
-use store::channel_campaigns::{self, BlockRow, PersonRow};
+use store::channel_campaigns::{self, BlockRow, CampaignPersonRow};
 use store::{TenantTx, Tx, channel_accounts, channel_messages, channel_templates};
 use tokio::task::JoinSet;
 
@@ -232,7 +232,7 @@ fn hand_over(
 ) -> Result<Handed, Failure> {
     let Shared { campaign, block, line, template, mapping } = *shared;
     let tenant = campaign.workspace;
-    let mut person = PersonRow {
+    let mut person = CampaignPersonRow {
         list_row: entry.id,
         workspace: tenant,
         campaign: campaign.id,

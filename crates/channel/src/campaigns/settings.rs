@@ -13,7 +13,7 @@ use api::campaigns::{
 use api::error_codes as codes;
 use api::scopes::{CHATAPP_READ, CHATAPP_WRITE};
 use app::access::{self, Caller, feature_on};
-use app::{App, Context, Failure, topics};
+use app::{App, Context, Failure, bell, topics};
 use domain::campaign::settings::{Move, change_status};
 use domain::campaign::{DayTime, Settings, Status};
 use domain::channel::campaign::{DEFAULT_RATE, Mapped, Mapping, OptInPolicy, PauseReason, check_mapping};
@@ -389,9 +389,11 @@ pub async fn set_status(
                 let campaign = shown(&caller, campaign, block);
                 return Ok::<_, Failure>(View { livemode: Some(false), ..campaign });
             }
+            common::status_changed(tx, row.status, to);
             match moved {
                 Move::Stays => {}
                 Move::Publish => {
+                    bell::launched(tx, id, caller.actor())?;
                     publish(tx, &context, &mut row, &mut block, accepted)?;
                     ::campaigns::save(tx, &row)?;
                     channel_campaigns::save(tx, &block)?;

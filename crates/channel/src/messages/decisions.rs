@@ -25,7 +25,7 @@ impl Decisions {
         for entry in self.0 {
             chains.record(tenant, Chain::Audit, entry);
         }
-        chains.finish(tx, context)
+        Ok(chains.finish(tx, context)?)
     }
 
     pub(crate) fn add(&mut self, entry: Entry) {

@@ -44,7 +44,7 @@ pub fn find(tx: &mut TenantTx, which: &TemplateRef) -> Result<Template, Failure>
         TemplateRef::Id(id) => channel_templates::get(tx, *id)?,
         TemplateRef::Name { name, language } => channel_templates::by_name(tx, name, language)?,
     };
-    // One of which only a notification has told so far has no parts yet.
+    // A template that is known only from a notification has no components yet.
     row.filter(|row| !is_expected(row)).map(template).ok_or_else(|| Failure::plain(TEMPLATE_NOT_FOUND))
 }
 
@@ -242,6 +242,7 @@ pub async fn create(app: &Arc<App>, caller: &Caller, body: NewChannelTemplate) -
                 Some(known) => Ok(view(known)),
                 None => {
                     channel_templates::insert(tx, &row)?;
+                    app::actions::about(tx, row.id);
                     Ok::<_, Failure>(view(row.clone()))
                 }
             }
@@ -300,7 +301,7 @@ pub async fn update(
     app.of(tenant)
         .tx(move |tx| {
             let current = channel_templates::get_for_update(tx, id)?.ok_or_else(missing)?;
-            // What the provider has told since then is newer than the answer.
+            // Notifications that arrived since then are newer than the response.
             let status =
                 if current.updated_at > changed.updated_at { current.status } else { changed.status };
             let saved = TemplateRow { status, quality: current.quality, ..changed.clone() };

@@ -177,9 +177,9 @@ fn tally(table: &Table, said: &[Word]) -> Tally {
     }
 }
 
-/// The language of `listed`, other than `current`, in which this turn surely is; `told` is what the recogniser says of
+/// The language of `listed`, other than `current`, in which this turn surely is; `reported` is what the recogniser reports about
 /// it. `None` for a short turn, for speech that mixes languages, and for names and numbers.
-pub fn spoken(text: &str, told: Option<&str>, current: &str, listed: &[String]) -> Option<&'static str> {
+pub fn spoken(text: &str, reported: Option<&str>, current: &str, listed: &[String]) -> Option<&'static str> {
     let others = || listed.iter().filter(|language| *language != current);
     others().next()?;
     // Channels say in square brackets what the words are of: `[voice note] …`.
@@ -194,18 +194,19 @@ pub fn spoken(text: &str, told: Option<&str>, current: &str, listed: &[String]) 
     if said.len() < FEWEST {
         return None;
     }
-    let told = told.filter(|told| *told != current && listed.iter().any(|listed| listed == told));
+    let reported =
+        reported.filter(|reported| *reported != current && listed.iter().any(|listed| listed == reported));
     let mut sure = TABLES.iter().filter(|table| {
         others().any(|language| language == table.code)
-            && told.is_none_or(|told| told == table.code)
-            && is_spoken(table, &said, told.is_some())
+            && reported.is_none_or(|reported| reported == table.code)
+            && is_spoken(table, &said, reported.is_some())
     });
     let found = sure.next()?;
     sure.next().is_none().then_some(found.code)
 }
 
-/// Whether this language, and no other, is spoken. With `told`, the recogniser says so, too.
-fn is_spoken(table: &Table, said: &[Word], told: bool) -> bool {
+/// Whether this language, and no other, is spoken. With `reported`, the recogniser says so, too.
+fn is_spoken(table: &Table, said: &[Word], reported: bool) -> bool {
     let of = tally(table, said);
     let strong = of.native + of.latin;
     // Words that two languages share speak for none of them.
@@ -233,7 +234,7 @@ fn is_spoken(table: &Table, said: &[Word], told: bool) -> bool {
     // One word tells enough in a script that no other language has, if the turn is more than a yes.
     let answers = said.iter().filter(|word| yes_no::is_answer(table.code, &word.folded)).count();
     let alone = TABLES.iter().filter(|rival| rival.script == table.script).count() == 1;
-    let enough = if told || alone && said.len() - answers >= FEWEST { 1 } else { TELLING };
+    let enough = if reported || alone && said.len() - answers >= FEWEST { 1 } else { TELLING };
     let written = of.in_script * 3 >= said.len() * 2 && strong >= enough;
     let loans = said.iter().filter(|word| word.is_loan(table)).count();
     let in_latin = of.in_script == 0

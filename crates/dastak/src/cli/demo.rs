@@ -3,14 +3,18 @@
 use api::agents::FlowEdit;
 use api::campaigns::{NewCallingListRow, NewCampaign};
 use api::data_streams::NewAttachment;
+use api::members::NewSignInLink;
 use api::operator::{NewApiKey, NewWorkspace};
+use domain::actor::Actor;
 use domain::ids::{Campaign, Id};
-use domain::tenant::Tenant;
+use domain::tenant::{Role, Tenant};
 use serde_json::{Map, Value, json};
 
 use crate::app::idempotency::Once;
 use crate::app::operator_log::Trace;
-use crate::app::{App, Failure, agents, compliance_packs, flows, installation, keys, numbers, workspaces};
+use crate::app::{
+    App, Failure, agents, compliance_packs, flows, installation, keys, numbers, sign_in_links, workspaces,
+};
 
 /// Where the demo's ids and sealed keys are kept.
 const FACT: &str = "demo_workspace";
@@ -30,13 +34,15 @@ pub struct Demo {
     /// Of its data stream.
     stream: String,
     stream_token: String,
+    /// Signs the demo's owner in once; a new one at each start.
+    sign_in: String,
     file: std::path::PathBuf,
 }
 
 impl Demo {
     /// The welcome on standard error.
     pub fn welcome(&self, url: &str) -> String {
-        let Self { live_key, test_key, agent, campaign, stream, stream_token, file } = self;
+        let Self { live_key, test_key, agent, campaign, stream, stream_token, sign_in, file } = self;
         // A demo that was made by an earlier version has no campaigns and streams.
         let lead = if stream.is_empty() {
             String::new()
@@ -50,7 +56,7 @@ impl Demo {
             )
         };
         format!(
-            "\n  dastak is running\n\n  API        {url}/v1\n  reference  {url}/docs\n  live key   {live_key}\n  test key   {test_key}\n  agent      {agent}\n\n  \
+            "\n  dastak is running\n\n  API        {url}/v1\n  reference  {url}/docs\n  live key   {live_key}\n  test key   {test_key}\n  agent      {agent}\n  sign in    {sign_in}  (once, within 15 minutes)\n\n  \
              The agent calls you (the sandbox phone network answers; end the number in 1111 for busy, 0000 for no answer):\n\n    \
              curl -s {url}/v1/calls -H \"Authorization: Bearer {live_key}\" -H \"Content-Type: application/json\" -d '{{\"agentId\":\"{agent}\",\"toNumber\":\"+919812345678\"}}'\n\n  \
              {lead}For the commands of the README:  . {}\n",
@@ -86,6 +92,7 @@ pub async fn seed(app: &App) -> Result<Demo, String> {
             campaign: text("campaign"),
             stream: text("stream"),
             stream_token: text("streamToken"),
+            sign_in: owner_link(app, &facts).await?,
             file: app.config.data.join(FILE),
         };
         demo.write(&app.config.public_url)?;
@@ -94,6 +101,28 @@ pub async fn seed(app: &App) -> Result<Demo, String> {
     made.await.map_err(|failure: Failure| {
         format!("demo workspace: {} {}", failure.message, failure.cause.unwrap_or_default())
     })
+}
+
+/// A link that signs the owner of the demo workspace in.
+async fn owner_link(app: &App, facts: &Value) -> Result<String, Failure> {
+    let workspace = match facts["workspace"].as_str() {
+        Some(id) => id.to_owned(),
+        // A demo that was made by an earlier version has kept its keys only.
+        None => {
+            let key = app.authenticate(facts["liveKey"].as_str().unwrap_or_default()).await?;
+            let key = key.ok_or_else(|| Failure::internal("the key of the demo workspace is not valid"))?;
+            key.tenant().to_string()
+        }
+    };
+    let trace = Trace { operation: "seedDemo", request_id: "dev".into() };
+    let body = NewSignInLink {
+        email: "owner@demo.invalid".into(),
+        name: Some("Demo Owner".into()),
+        operator: Some(true),
+        workspace_id: Some(workspace),
+        role: Some(Role::Owner),
+    };
+    Ok(sign_in_links::create(app, trace, body).await?.url)
 }
 
 /// Keys and agent of the demo workspace, made now or read from where they are sealed.
@@ -121,8 +150,8 @@ async fn facts(app: &App) -> Result<Value, Failure> {
         scopes: json!("all"),
         expires_at: None,
     };
-    let live_key = keys::create(app, trace(), workspace, key("live")).await?.key.unwrap_or_default();
-    let test_key = keys::create(app, trace(), workspace, key("test")).await?.key.unwrap_or_default();
+    let live_key = keys::create(app, trace(), workspace, None, key("live")).await?.key.unwrap_or_default();
+    let test_key = keys::create(app, trace(), workspace, None, key("test")).await?.key.unwrap_or_default();
     numbers::create(app, trace(), workspace, "+918045670001".into(), None).await?;
     // The sandbox's phones are not real, so the demo may call at night and as often as one likes.
     let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}]);
@@ -132,7 +161,7 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     let mut body = json!({"name": "Asha", "systemPrompt": PROMPT, "policyRef": pack.id});
     api::agents::new_agent().check(&mut body).map_err(|misfit| Failure::internal(misfit.field))?;
     let body = serde_json::from_value(body).map_err(|why| Failure::internal(why.to_string()))?;
-    let agent = agents::create(app, workspace, body).await?.summary.id;
+    let agent = agents::create(app, workspace, Actor::Operator, body).await?.summary.id;
     // The offline answerer cannot hold a free conversation: the demo asks one question, which the offline recogniser
     // understands.
     let field = json!({"key": "delivery", "label": "Delivery tomorrow", "type": "boolean"});
@@ -142,8 +171,8 @@ async fn facts(app: &App) -> Result<Value, Failure> {
         {"id": "yes", "type": "end", "text": "Wonderful, thank you!", "outcome": "confirmed"},
         {"id": "sorry", "type": "end", "text": "We will call you again. Goodbye.", "outcome": "callback_requested"},
     ]});
-    flows::save(app, workspace, agent, FlowEdit { graph, base_version: 1 }).await?;
-    flows::publish(app, workspace, agent).await?;
+    flows::save(app, workspace, agent, Actor::Operator, FlowEdit { graph, base_version: 1 }).await?;
+    flows::publish(app, workspace, agent, Actor::Operator, None).await?;
     agents::set_status(app, workspace, agent, domain::agent::Status::Active).await?;
     let campaign = campaign(app, workspace, &agent.to_string()).await?;
     let body = json!({"name": "Website leads", "kind": "webhook"});
@@ -152,7 +181,7 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     let how = NewAttachment { variable_mapping: Map::new(), backfill_days: 0, transliterate: false };
     streams::attachments::attach(app, workspace, (campaign, stream.stream.id), how).await?;
     let facts = json!({
-        "liveKey": live_key, "testKey": test_key, "agent": agent, "campaign": campaign,
+        "workspace": workspace, "liveKey": live_key, "testKey": test_key, "agent": agent, "campaign": campaign,
         "stream": stream.stream.id, "streamToken": stream.token,
     });
     installation::keep_fact(app, FACT, &facts).await?;

@@ -29,7 +29,7 @@ const PAGE: i64 = 1_000;
 /// Objects of a bucket that are asked for.
 const ASKED: usize = 1_000;
 
-/// Is told the name of each step that was done: a test ends the process there.
+/// Called with the name of each completed step: a test ends the process there.
 pub type Reached<'a> = &'a (dyn Fn(&'static str) + Sync);
 
 fn failed(file: &Path, why: impl std::fmt::Display) -> String {

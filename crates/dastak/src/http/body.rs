@@ -57,7 +57,7 @@ impl Sender {
     /// whoever knows the address of a hook, or the token of a form, can send there.
     fn bounds(self, most: usize) -> (usize, Option<usize>) {
         match self.client {
-            Client::Workspace(_) | Client::Operator => (most, None),
+            Client::Workspace(_) | Client::Members(_) | Client::Person(_) | Client::Operator => (most, None),
             Client::Hook(_) | Client::Stream(_) | Client::Stranger => {
                 (most.div_ceil(2).max(NETWORK), Some(NETWORK))
             }

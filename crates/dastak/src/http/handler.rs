@@ -11,7 +11,9 @@ use api::envelope::{Data, Page};
 use api::error_codes;
 use api::operation::Operation;
 use bytes::Bytes;
+use domain::actor::Actor;
 use domain::ids::{Id, Kind};
+use domain::tenant::Role;
 use http::HeaderMap;
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
@@ -25,6 +27,7 @@ use crate::app::access::Caller;
 use crate::app::idempotency::{Answer, Once};
 use crate::app::limits::shares::Client;
 use crate::app::operator_log::Trace;
+use crate::app::sessions::SignedIn;
 use crate::app::{App, Failure};
 use crate::runtime::crypto::Keyring;
 use crate::runtime::turns::Turn;
@@ -87,6 +90,12 @@ pub struct Request {
     pub stream_auth: Option<StreamAuth>,
     /// The connection whose provider sent it, where that is who may call.
     pub hook: Option<channel::inbox::HookConnection>,
+    /// The signed-in person, in a request of the console.
+    pub signed_in: Option<Arc<SignedIn>>,
+    /// Who makes the request, where it takes a key, a session or the operator's token.
+    pub actor: Option<Actor>,
+    /// The role of the member who makes it.
+    pub role: Option<Role>,
     /// Whether only the head of the answer is wanted.
     pub is_head: bool,
     /// What its body takes of the bounds.
@@ -107,6 +116,16 @@ impl Request {
     pub fn body<T: DeserializeOwned>(&mut self) -> Result<T, Failure> {
         serde_json::from_value(self.body.take()).map_err(|why| {
             Failure::internal(format!("{}: body schema and type differ: {why}", self.operation.id))
+        })
+    }
+
+    /// The signed-in person, where the row takes one.
+    ///
+    /// # Errors
+    /// 500 where it does not.
+    pub fn signed_in(&self) -> Result<&SignedIn, Failure> {
+        self.signed_in.as_deref().ok_or_else(|| {
+            Failure::internal(format!("{} takes a person, and none was checked", self.operation.id))
         })
     }
 
@@ -254,6 +273,11 @@ impl Reply {
     pub fn json(status: u16, value: &impl Serialize) -> Outcome {
         let bytes = serde_json::to_vec(value).map_err(|why| Failure::internal(why.to_string()))?;
         Ok(Self::bytes(status, "application/json", bytes))
+    }
+
+    /// 204: nothing is left to say.
+    pub fn nothing() -> Self {
+        Self::of(204, "application/json", Vec::new(), full(Bytes::new()))
     }
 
     /// `{data: …}`.

@@ -11,6 +11,7 @@ use api::error_codes;
 use api::operations::{self, Access, Idempotency, Method, Operation, TestKeys};
 use api::schema::{self, Misfit, Schema, Unread, object};
 use bytes::Bytes;
+use domain::actor::Actor;
 use domain::tenant::Mode;
 use domain::trace::TraceContext;
 use futures_util::FutureExt;
@@ -19,14 +20,16 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 use streams::ingest::StreamAuth;
 
-use super::answers;
 use super::body::{Incoming, Sender, arriving};
+use super::console::{self, Target};
 use super::handler::{Body, Handler, Outcome, Reply, Request};
+use super::{actions, answers, masking};
 use crate::app::access::{Caller, network_of};
 use crate::app::idempotency::Once;
 use crate::app::limits::answers::{may_ask, turn};
 use crate::app::limits::rates::{self, Budget};
 use crate::app::limits::shares::Client;
+use crate::app::sessions::SignedIn;
 use crate::app::{App, Failure, disk};
 use crate::runtime::crypto;
 use crate::runtime::traces::{Span, SpanKind, carried};
@@ -50,8 +53,23 @@ struct Route {
 struct Seen {
     operation: Option<&'static Operation>,
     budget: Option<Budget>,
+    /// Who asks, with a key or a session.
+    caller: Option<Caller>,
     /// Who takes the answer.
     client: Option<Client>,
+}
+
+/// What the checks of a request found.
+#[derive(Default)]
+pub(super) struct Admitted {
+    pub caller: Option<Caller>,
+    /// The signed-in person, in a request of the console.
+    pub signed_in: Option<Arc<SignedIn>>,
+    /// Who makes it, where it takes a key, a session or the operator's token.
+    pub actor: Option<Actor>,
+    pub budget: Option<Budget>,
+    /// Why it is refused all the same; the budget is shown with it.
+    pub refused: Option<Failure>,
 }
 
 impl Router {
@@ -95,7 +113,7 @@ impl Router {
         let started = Instant::now();
         let id = request_id(request.headers(), app);
         let method = request.method().clone();
-        let mut seen = Seen { operation: None, budget: None, client: None };
+        let mut seen = Seen { operation: None, budget: None, caller: None, client: None };
         let (head, body) = request.into_parts();
         let mut body = Incoming::new(body);
         let mut span = self.span(app, &head);
@@ -114,6 +132,9 @@ impl Router {
             }
             Reply::failure(&failure, &id)
         });
+        if let Some(operation) = seen.operation {
+            reply = masking::masked(app, seen.caller.as_ref(), operation, reply).await;
+        }
         if let Some(client) = seen.client {
             reply = answers::held(app, client, &method, reply, &id);
         }
@@ -139,7 +160,8 @@ impl Router {
             return Span::default();
         }
         let wanted = if head.method == http::Method::HEAD { "GET" } else { head.method.as_str() };
-        let found = self.paths.at(head.uri.path()).ok().and_then(|found| found.value.get(wanted));
+        let path = Target::of(head.uri.path()).path;
+        let found = self.paths.at(path).ok().and_then(|found| found.value.get(wanted));
         let route = found.map(|route| route.operation.path);
         if route.is_some_and(|route| UNTRACED.contains(&route)) {
             return Span::default();
@@ -168,7 +190,8 @@ impl Router {
         B: hyper::body::Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let found = self.paths.at(head.uri.path()).map_err(|_| {
+        let target = Target::of(head.uri.path());
+        let found = self.paths.at(target.path).map_err(|_| {
             Failure::new(
                 error_codes::NOT_FOUND,
                 "the path does not exist; see GET /v1/openapi.json for all paths",
@@ -197,7 +220,17 @@ impl Router {
                 percent_decode(value).ok_or_else(|| Failure::field(name, "must be percent-encoded UTF-8"))?,
             ));
         }
-        let caller = authorize(app, operation, &head.headers, client, seen).await?;
+        let admitted = if target.console {
+            console::authorize(app, operation, target, &path, &head.headers, client).await?
+        } else {
+            authorize(app, operation, &head.headers, client).await?
+        };
+        seen.budget = admitted.budget;
+        if let Some(refused) = admitted.refused {
+            return Err(refused);
+        }
+        let Admitted { caller, signed_in, actor, .. } = admitted;
+        seen.caller = caller.clone();
         let query = read_query(&route.query, head.uri.query().unwrap_or_default())?;
         let stream_auth = match operation.access {
             Access::StreamToken => Some(admit_sender(app, &path, &head.headers, &query, client, seen).await?),
@@ -207,7 +240,12 @@ impl Router {
             Access::Signed => Some(admit_provider(app, &path, client).await?),
             _ => None,
         };
-        let sender = sender_of(operation.access, caller.as_ref(), stream_auth.as_ref(), hook.as_ref());
+        let sender = match &signed_in {
+            Some(signed_in) => caller
+                .as_ref()
+                .map_or(Client::Person(signed_in.person.id), |caller| Client::Members(caller.tenant())),
+            None => sender_of(operation.access, caller.as_ref(), stream_auth.as_ref(), hook.as_ref()),
+        };
         // What anybody may read is the same bytes for all.
         if operation.access != Access::Public {
             may_ask(app, sender)?;
@@ -232,7 +270,9 @@ impl Router {
         }
         let key = read_key(operation, &head.headers)?;
         let parsed = parse_body(route, &raw)?;
-        let once = once(operation, caller.as_ref(), (key, head.uri.path()), (&parsed, &raw), id);
+        masking::refuse_masked(caller.as_ref(), &parsed)?;
+        let who = (caller.as_ref(), signed_in.as_deref());
+        let once = once(operation, who, (key, target.path), (&parsed, &raw), id);
         let is_head = head.method == http::Method::HEAD;
         let request = Request {
             operation,
@@ -247,6 +287,9 @@ impl Router {
             once,
             stream_auth,
             hook,
+            signed_in,
+            actor,
+            role: caller.as_ref().and_then(Caller::role),
             is_head,
             held,
         };
@@ -306,6 +349,7 @@ async fn admit_provider(
 
 /// Runs the handler. What changes something runs to its end even if the client hangs up meanwhile.
 async fn run(app: &Arc<App>, route: &Route, caller: Option<Caller>, request: Request) -> Outcome {
+    let recorder = actions::recorder(app, caller.as_ref(), &request);
     let running = match (route.handler, caller) {
         (Handler::Open(handler), _) => handler(app.clone(), request),
         (Handler::Keyed(handler), Some(caller)) => handler(app.clone(), caller, request),
@@ -316,7 +360,7 @@ async fn run(app: &Arc<App>, route: &Route, caller: Option<Caller>, request: Req
         // A read stops when its client hangs up.
         return AssertUnwindSafe(running).catch_unwind().await.unwrap_or_else(|_| Err(panicked()));
     }
-    tokio::spawn(carried(running)).await.unwrap_or_else(|_| Err(panicked()))
+    tokio::spawn(carried(actions::recorded(recorder, running))).await.unwrap_or_else(|_| Err(panicked()))
 }
 
 /// Whether requests of a method may store something new.
@@ -361,50 +405,69 @@ pub fn sees_figures(app: &App, headers: &HeaderMap, client: IpAddr) -> bool {
     app.may_see_metrics(bearer(headers), (!forwarded).then_some(client))
 }
 
-/// Checks the key or token, the workspace, the limits, the scope and the test mode, in this order.
+/// Checks the key or token, the workspace, the limits, the scope and the test mode, in this order. A cookie counts for
+/// nothing here.
 async fn authorize(
     app: &Arc<App>,
     operation: &Operation,
     headers: &HeaderMap,
     client: IpAddr,
-    seen: &mut Seen,
-) -> Result<Option<Caller>, Failure> {
+) -> Result<Admitted, Failure> {
     let now = app.clock.now();
     let missing = |message: &str| Failure::new(error_codes::UNAUTHORIZED, message);
     let token = bearer(headers);
+    let nobody = Admitted::default;
     match operation.access {
         // The token of a stream is looked at once the query is read.
-        Access::Public | Access::StreamToken | Access::Signed => return Ok(None),
+        Access::Public | Access::StreamToken | Access::Signed => return Ok(nobody()),
         Access::Operator => {
             return match token {
-                Some(token) if app.is_operator(token) => Ok(None),
+                Some(token) if app.is_operator(token) => {
+                    Ok(Admitted { actor: Some(Actor::Operator), ..nobody() })
+                }
                 Some(_) => Err(app.invalid_key(client, "the operator token is not valid")),
                 None => Err(missing("send the operator token as Authorization: Bearer")),
             };
         }
         Access::Figures => {
             return match token {
-                _ if sees_figures(app, headers, client) => Ok(None),
+                _ if sees_figures(app, headers, client) => Ok(nobody()),
                 Some(_) => {
                     Err(app.invalid_key(client, "the token is neither metrics_token nor the operator's"))
                 }
                 // Without a token a client learns that the service is up, and nothing of its traffic.
-                None => Ok(None),
+                None => Ok(nobody()),
             };
+        }
+        Access::Member | Access::Person => {
+            return Err(missing("no key can call this: it takes a member's session, below /console/api/"));
         }
         Access::AnyKey | Access::Scope(_) | Access::Scopes(..) => {}
     }
     let Some(token) = token else { return Err(missing("send an API key as Authorization: Bearer")) };
     let caller = app.admit_key(token, client).await?;
     if caller.0.workspace.suspended {
-        return Err(Failure::new(
-            error_codes::WORKSPACE_SUSPENDED,
-            "the workspace is suspended; ask the operator to lift the suspension",
-        ));
+        return Err(suspended());
     }
-    let (budget, admitted) = rates::admit(app, &caller, operation.rate, now).await;
-    seen.budget = Some(budget);
-    admitted?;
+    let (budget, within) = rates::admit(app, &caller, operation.rate, now).await;
+    let refused = within.and_then(|()| may(operation, &caller)).err();
+    let actor = Some(caller.actor());
+    Ok(Admitted { caller: Some(caller), signed_in: None, actor, budget: Some(budget), refused })
+}
+
+/// The workspace of the caller is suspended.
+pub(super) fn suspended() -> Failure {
+    let message = "the workspace is suspended; ask the operator to lift the suspension";
+    Failure::new(error_codes::WORKSPACE_SUSPENDED, message)
+}
+
+/// Test mode cannot change this.
+pub(super) fn test_mode_refused() -> Failure {
+    Failure::new(error_codes::TEST_MODE_READ_ONLY, "a test key cannot change this; use a live key")
+}
+
+/// Refuses a key without the scope, and a test key where it may not write.
+fn may(operation: &Operation, caller: &Caller) -> Result<(), Failure> {
     match operation.access {
         Access::Scope(scope) => caller.need(scope)?,
         Access::Scopes(one, other) => {
@@ -416,15 +479,14 @@ async fn authorize(
         | Access::Signed
         | Access::Operator
         | Access::Figures
+        | Access::Member
+        | Access::Person
         | Access::AnyKey => {}
     }
     if operation.test_keys == TestKeys::Refused && caller.mode() == Mode::Test {
-        return Err(Failure::new(
-            error_codes::TEST_MODE_READ_ONLY,
-            "a test key cannot change this; use a live key",
-        ));
+        return Err(test_mode_refused());
     }
-    Ok(Some(caller))
+    Ok(())
 }
 
 pub(crate) fn read_query(schema: &Schema, text: &str) -> Result<Value, Failure> {
@@ -520,12 +582,14 @@ pub(crate) fn read_key(operation: &Operation, headers: &HeaderMap) -> Result<Opt
 /// space. A body that is not read as JSON counts as it came.
 fn once(
     operation: &'static Operation,
-    caller: Option<&Caller>,
+    (caller, signed_in): (Option<&Caller>, Option<&SignedIn>),
     (key, path): (Option<String>, &str),
     (body, raw): (&Value, &Bytes),
     id: &str,
 ) -> Once {
     let Some(key) = key else { return Once::unkeyed() };
+    // The keys of each person are its own. No header can have the line break.
+    let key = signed_in.map(|who| format!("{}\n{key}", who.person.id)).unwrap_or(key);
     let as_it_came = crypto::sha256_of(&[path.as_bytes(), b"\n", raw]);
     let fingerprint = if body.is_null() {
         as_it_came.clone()
@@ -585,6 +649,13 @@ fn respond(reply: Reply, id: &str, budget: Option<Budget>) -> Response<Body> {
     }
     for (name, value) in &reply.headers {
         put(name, value);
+    }
+    // An answer may set several.
+    headers.remove(http::header::SET_COOKIE);
+    for (_, value) in reply.headers.iter().filter(|(name, _)| *name == "set-cookie") {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.append(http::header::SET_COOKIE, value);
+        }
     }
     response
 }

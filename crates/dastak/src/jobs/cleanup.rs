@@ -1,20 +1,35 @@
 //! Drops what is no longer needed: idempotency keys after their 24 hours, events and delivery logs after 30
-//! days, old recordings and files that a crash left, what old records of streams say, runs of campaigns after
-//! 400 days, boards of campaigns and agents that are gone, old chats, old messages of the channel.
+//! days, sessions, links and invitations that are over, old recordings and files that a crash left, what old records of streams say, runs of campaigns after
+//! 400 days, changes that no stream goes on from, old notifications, boards of campaigns and agents that are gone, old chats,
+//! runs of flows that their authors left, visits of flows after 90 days, old messages of the channel. Makes
+//! names searchable that an earlier version wrote.
 
 use domain::time::HOUR;
 
 use super::{Next, Polled};
-use crate::app::{App, idempotency, recordings};
+use crate::app::{
+    App, bell, changes, flow_versions, idempotency, invitations, member_streams, people, recordings, search,
+    sessions, sign_in_links,
+};
 
 /// Drops everything that is old enough.
 pub async fn poll(app: &App) -> Polled {
     app.webhooks.sweep().await?;
+    changes::sweep(app).await?;
+    member_streams::sweep(app).await?;
+    bell::sweep(app).await?;
+    sessions::sweep(app).await?;
+    sign_in_links::sweep(app).await?;
+    invitations::sweep(app).await?;
+    people::adopt(app).await?;
     campaigns::runs::sweep(app).await?;
     boards::sweep(app).await?;
     chats::sweep(app).await?;
+    chats::sweep_tries(app).await?;
+    flow_versions::sweep(app).await?;
     channel::media::sweep(app).await?;
     while chats::sweep_documents(app).await? {}
+    while search::add_missing_words(app).await? && !app.clock.stopping() {}
     let files_left = sweep_recordings(app).await;
     sweep_streams(app).await;
     let due = idempotency::sweep(app).await?;

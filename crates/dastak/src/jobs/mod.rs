@@ -9,6 +9,7 @@ mod channel_upkeep;
 mod chats;
 mod cleanup;
 mod dialler;
+mod evaluations;
 mod hangup_requests;
 mod holds;
 mod lines;

@@ -10,12 +10,14 @@ use super::Fails::{Error, Warning};
 use super::Work::{Makes, Polls, Starts};
 use super::{
     AGAIN, Fails, JobRow, Next, NodeParts, On, Poll, Polled, Work, after_calls, boards, channel_inbox,
-    channel_media, channel_upkeep, chats, cleanup, dialler, hangup_requests, holds, lines, live_calls,
-    log_marks, mails, partitions, poll, polls, pushes, recording_uploads, scheduled_calls, trunks,
+    channel_media, channel_upkeep, chats, cleanup, dialler, evaluations, hangup_requests, holds, lines,
+    live_calls, log_marks, mails, partitions, poll, polls, pushes, recording_uploads, scheduled_calls,
+    trunks,
 };
 use crate::app::after_call::Lane;
+use crate::app::member_streams::Hub;
 use crate::app::recording_uploads::{GROWN, LEFT};
-use crate::app::{App, Wakes, analytics, due_dials, node, topics};
+use crate::app::{App, Wakes, analytics, calls, due_dials, keys, node, topics};
 use crate::lines::Lines;
 
 /// No commit wakes it.
@@ -65,6 +67,34 @@ pub static JOBS: &[JobRow] = &[
         AGAIN,
         Error("the database server could not be looked at"),
         polls!(app => nothing_due(node::look(&app).await)),
+    )
+    .on(On::ManyNodes),
+    // Tells the streams of members that something changed without an event, or that sessions may have
+    // (docs/contract/live.md).
+    job(
+        "changes",
+        WakeSet(topics::CHANGES.0 | topics::ACCESS.0),
+        HOUR,
+        Warning("streams could not be told of changes"),
+        polls!(app => {
+            let hub = Hub::of(&app);
+            hub.noted();
+            hub.access_changed();
+            Ok(Next::Due(None))
+        }),
+    ),
+    // Stores what is said in this node's live calls while somebody on another node watches. A call that is answered wakes it.
+    job(
+        "live_calls_for_others",
+        topics::HOLDS,
+        SECOND,
+        Warning("what is said in live calls could not be stored for other nodes"),
+        polls!(app => {
+            let again = app.clock.now().plus(SECOND);
+            let holds = app.lines.as_ref().is_some_and(|lines| lines.held() > 0);
+            let busy = calls::live::publish(&app).await? || holds;
+            Ok(Next::At(busy.then_some(again)))
+        }),
     )
     .on(On::ManyNodes),
     // Receives refusals of the carrier on other nodes, and claims the one dial after a pause (docs/dialler.md).
@@ -163,12 +193,39 @@ pub static JOBS: &[JobRow] = &[
         Warning("a look at chats failed"),
         polls!(app => chats::poll(&app).await),
     ),
+    // Gives chats that wait for a person to members who are present (docs/contract/inbox.md#round-robin).
+    job(
+        "round_robin",
+        topics::INBOX,
+        AGAIN,
+        Warning("chats that wait could not be given to members"),
+        polls!(app => {
+            let due = ::chats::inbox::give(&app).await?;
+            let more = due == ::chats::inbox::Due::Now;
+            Ok(if more { Next::At(Some(app.clock.now())) } else { Next::Due(None) })
+        }),
+    ),
     job(
         "chat_analyses",
         topics::CHATS,
         AGAIN,
         Warning("a look at analyses of chats failed"),
         Makes(chats::analyses),
+    ),
+    // Grades finished conversations (docs/contract/evaluation.md).
+    job(
+        "evaluations",
+        topics::EVALUATIONS,
+        AGAIN,
+        Warning("a look at conversations to be graded failed"),
+        Makes(evaluations::work),
+    ),
+    job(
+        "evaluation_sweeps",
+        topics::EVALUATIONS,
+        AGAIN,
+        Warning("a look at sweeps of evaluations failed"),
+        polls!(app => evaluations::sweeps(&app).await),
     ),
     job(
         "channel_inbox",
@@ -255,6 +312,17 @@ pub static JOBS: &[JobRow] = &[
         AGAIN,
         Warning("a look at calls to be written back failed"),
         Makes(pushes::work),
+    ),
+    // Writes when keys were used on this node (docs/contract/keys.md#last-use).
+    job(
+        "key_uses",
+        BY_TIME,
+        HOUR,
+        Warning("the last uses of keys could not be written"),
+        polls!(app => {
+            keys::write_uses(&app).await?;
+            Ok(Next::At(Some(app.clock.now().plus(HOUR))))
+        }),
     ),
 ];
 

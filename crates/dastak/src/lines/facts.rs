@@ -29,7 +29,7 @@ pub(super) struct Facts {
     items: mpsc::UnboundedSender<Observed>,
 }
 
-/// Ends when everything that was told is stored.
+/// Ends when every reported fact is stored.
 pub(super) struct Written(tokio::task::JoinHandle<()>);
 
 impl Facts {

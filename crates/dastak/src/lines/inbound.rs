@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::app::calls::{Caller, Welcome, answerable};
 use crate::runtime::traces::SpanKind;
 
-/// Calls that ring and are not looked at yet; more are told to come again.
+/// Ringing calls that wait for admission; more are answered 503.
 const RINGING: usize = 256;
 
 /// Where trunks ring.

@@ -32,7 +32,7 @@ const REPLIES: [&str; 3] = ["Yes.", "Okay.", "Thank you."];
 const UNDERSTANDING: Duration = Duration::from_secs(2);
 const OPT_OUT: &str = "Please do not call me again.";
 const GREETING: &str = "Please leave a message after the tone.";
-/// What an assistant says that screens calls, and what it says when it was told who calls.
+/// What a call screener says, and what it says once the caller was announced.
 const WHO_CALLS: &str = "Please say your name and why you are calling.";
 const CONNECTING: &str = "Please stay on the line.";
 /// An announcement before a person comes.
@@ -193,7 +193,7 @@ struct Caller {
     keys: mpsc::Receiver<char>,
 }
 
-/// What a phone's owner hears of the caller.
+/// What is played to the owner of a phone about the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Noticed {
     /// The caller has spoken and stopped.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api::live_calls::CallFlag;
 use domain::call::{EndCause, Fact, TurnLatency};
 use domain::ids::{Call, Id};
 use domain::ports::{Answer, LegControl, LegEvent, LegEvents, LegMedia, ToolOffer};
@@ -16,8 +17,12 @@ use super::live::Lines;
 use super::passages::Passages;
 use super::session::Session;
 use super::transfer::{Bridge, Fork, Referred, bring};
+use crate::app::calls::live::{LiveCalls, Said};
 use crate::app::{App, calls, tool_calls};
-use voice::{self, Command, TransferFailure, TransferOrder};
+use voice::{self, CallProgress, Command, TransferFailure, TransferOrder};
+
+/// A reaction that takes longer is flagged, milliseconds.
+const SLOW_MS: i64 = 2_000;
 
 /// What the conversation of one call asks for, done with the app and the lines.
 pub(super) struct LineServices {
@@ -33,6 +38,14 @@ pub(super) struct LineServices {
     pub(super) talk: calls::Talk,
     passages: Passages,
     bridge: std::sync::Mutex<Option<Bridge>>,
+    live: Arc<LiveCalls>,
+}
+
+/// The call is not shown as live any more.
+impl Drop for LineServices {
+    fn drop(&mut self) {
+        self.live.end(self.id);
+    }
 }
 
 impl LineServices {
@@ -43,7 +56,10 @@ impl LineServices {
         fork: Fork,
         referred: Referred,
     ) -> Self {
+        let live = LiveCalls::of(&session.app);
+        live.begin(session.tenant, session.id);
         Self {
+            live,
             lines: session.lines.clone(),
             app: session.app.clone(),
             tenant: session.tenant,
@@ -110,6 +126,11 @@ impl LineServices {
 
     fn take_bridge(&self) -> Option<Bridge> {
         self.bridge.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
+    }
+
+    /// For those who watch the call.
+    fn watched(&self, said: Said) {
+        self.live.tell(self.id, said, self.app.clock.now());
     }
 
     async fn transfer_now(&self, order: TransferOrder) -> Result<(), TransferFailure> {
@@ -184,10 +205,25 @@ impl voice::CallServices for LineServices {
     }
 
     fn fact(&self, fact: Fact) {
+        if fact == Fact::OptOutSaid {
+            self.watched(Said::Flag(CallFlag::AskedNotToBeCalled));
+        }
         self.facts.tell(fact);
     }
 
     fn answered(&self, latency: &TurnLatency) {
         self.app.metrics.turn_answered(latency);
+        if latency.first_packet_ms.is_some_and(|ms| ms > SLOW_MS) {
+            self.watched(Said::Flag(CallFlag::SlowReaction));
+        }
+    }
+
+    fn progressed(&self, progress: CallProgress) {
+        self.watched(match progress {
+            CallProgress::Words { turn, role, text, complete } => Said::Words { turn, role, text, complete },
+            CallProgress::Step { node, name } => Said::Step { id: node, name },
+            CallProgress::Captured { field, value } => Said::Captured { field, value },
+            CallProgress::PersonWanted => Said::Flag(CallFlag::AsksForPerson),
+        });
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::call::{Direction, EndCause, Fact};
+use domain::call::{Direction, EndCause, Fact, Report};
 use domain::ids::{Call, Id};
 use domain::ports::{DialOrder, Leg, LegControl, LegEvent, LegEvents, LegMedia};
 use domain::tenant::Tenant;
@@ -242,6 +242,7 @@ impl Session {
     ) {
         // It ends with the conversation.
         let Meeting { talk, hearing, fork, uploading: _uploading } = meeting;
+        let flow_version = Some(talk.flow_version);
         let (commands, told) = mpsc::channel(8);
         let (referral, referred) = Referral::new();
         let question = talk.question.clone().filter(|_| talk.direction == Direction::Outbound);
@@ -300,7 +301,7 @@ impl Session {
         // Nobody is left with a person who was brought in for a call that is over.
         services.part().await;
         self.control.hang_up().await;
-        self.facts.tell_with(end, Some(held.report));
+        self.facts.tell_with(end, Some(Report { flow_version, ..held.report }));
     }
 
     fn order(&self, talk: calls::Talk, times: &sandbox::Times) -> Order {

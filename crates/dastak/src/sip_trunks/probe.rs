@@ -30,7 +30,7 @@ pub async fn probe(settings: Settings, limit: Duration) -> Result<Vec<TrunkHealt
             tokio::time::sleep(LOOK).await;
         }
     };
-    // Those that have not answered are told as they are.
+    // Those that have not answered are reported as they are.
     let _ = tokio::time::timeout(limit, answered).await;
     let trunks = user_agent.trunks();
     user_agent.stop().await;

@@ -2,7 +2,8 @@
 
 use api::operations::{self, Access, Operation, TestKeys};
 use bytes::Bytes;
-use serde_json::json;
+use domain::tenant::Role;
+use serde_json::{Value, json};
 
 use crate::app::TestApp;
 use crate::shows::Shows;
@@ -23,7 +24,13 @@ fn keyed() -> impl Iterator<Item = (&'static Operation, Vec<&'static str>)> {
         Access::AnyKey => Some((operation, vec![])),
         Access::Scope(scope) => Some((operation, vec![scope.0])),
         Access::Scopes(one, other) => Some((operation, vec![one.0, other.0])),
-        Access::Public | Access::StreamToken | Access::Signed | Access::Operator | Access::Figures => None,
+        Access::Public
+        | Access::StreamToken
+        | Access::Signed
+        | Access::Operator
+        | Access::Figures
+        | Access::Member
+        | Access::Person => None,
     })
 }
 
@@ -197,4 +204,95 @@ async fn the_account_shows_the_key_masked() {
     // Neither the store's files nor a listing hold the key.
     let keys = world.operator("GET", "/keys", json!(null)).await;
     assert!(!keys.text.contains(&key));
+}
+
+/// A use of a key is written at most once a minute, and shown where the keys are listed.
+#[tokio::test]
+async fn keys_say_when_they_were_last_used() {
+    let world = World::open().await;
+    let used = async |mode: &str| {
+        let keys = world.operator("GET", "/keys", Value::Null).await.data(200);
+        let found = keys.as_array().unwrap().iter().find(|key| key["mode"] == mode).cloned();
+        found.expect("a key")["lastUsedAt"].clone()
+    };
+    let first = world.now().await;
+    world.get("/v1/me").await;
+    assert_eq!((used("live").await, used("test").await), (json!(first), Value::Null));
+    world.advance(30).await;
+    world.get("/v1/me").await;
+    assert_eq!(used("live").await, json!(first));
+    world.advance(31).await;
+    world.get("/v1/me").await;
+    assert_eq!(used("live").await, json!(world.now().await));
+    // Without a listing it is written within the hour.
+    world.advance(600).await;
+    let last = world.now().await;
+    world.app.get(world.test(), "/v1/me").await.expect(200);
+    world.advance(3_700).await;
+    let stored = world
+        .stored(|tx| {
+            tx.one::<i64>(
+                "select last_used_at from api_keys where mode = 'test' and last_used_at is not null",
+                &[],
+            )
+        })
+        .await;
+    assert_eq!(stored, domain::time::Timestamp::parse(&last).map(|at| at.0));
+}
+
+/// What the admins of a workspace change of it themselves.
+#[tokio::test]
+async fn a_workspace_is_renamed_by_its_admins() {
+    let world = World::open().await;
+    let change = |name: Option<&str>, low: Option<Option<i64>>| api::account::OwnWorkspaceChange {
+        name: name.map(str::to_owned),
+        low_balance_minor: low,
+    };
+    let update = async |change| {
+        app::workspaces::update_own(world.app(), world.tenant(), change).await.expect("a change")
+    };
+    let changed = update(change(Some("Asha & Co"), Some(Some(5_000)))).await;
+    assert_eq!((changed.name.as_str(), changed.low_balance_minor), ("Asha & Co", Some(5_000)));
+    // It is what keys see from the next request on.
+    assert_eq!(world.get("/v1/me").await["data"]["workspace"]["name"], "Asha & Co");
+    let changed = update(change(None, Some(None))).await;
+    assert_eq!((changed.name.as_str(), changed.low_balance_minor), ("Asha & Co", None));
+    // No key may: it is for members.
+    world.fetch("/v1/workspace").await.refused(401, "unauthorized");
+}
+
+/// What only the operator could do: members from their role on, in their own workspace.
+#[tokio::test]
+async fn members_administer_what_the_operator_did() {
+    let world = World::open().await;
+    let [editor, admin, owner] =
+        [world.member(Role::Editor).await, world.member(Role::Admin).await, world.member(Role::Owner).await];
+    let keys = format!("/operator/v1/workspaces/{}/keys", world.workspace.id);
+    let key = |scopes: Value| json!({"name": "Of the CRM", "mode": "live", "scopes": scopes});
+    editor.get(&keys).await.refused(403, "role_missing");
+    editor.post(&keys, &key(json!(["calls:read"]))).await.refused(403, "role_missing");
+    admin.post(&keys, &key(json!(["calls:read"]))).await.expect(201);
+    // A key that erases people is for those who may erase people.
+    for scopes in [json!("all"), json!(["contacts:erase"])] {
+        let refused = admin.post(&keys, &key(scopes)).await.refused(403, "role_missing");
+        assert_eq!(refused["meta"]["role"], "owner");
+    }
+    let made = owner.post(&keys, &key(json!("all"))).await.data(201);
+    let rotate = format!("{keys}/{}/rotate", made["id"].as_str().unwrap());
+    admin.post(&rotate, &json!({})).await.refused(403, "role_missing");
+    owner.post(&rotate, &json!({})).await.expect(200);
+    let neighbour = world.neighbour().await;
+    admin.get(&format!("/operator/v1/workspaces/{}/keys", neighbour.workspace.id)).await.not_found();
+    // Its own settings.
+    editor.patch("/v1/workspace", &json!({"name": "Other"})).await.refused(403, "role_missing");
+    admin
+        .patch("/v1/workspace", &json!({"name": "Other", "lowBalanceMinor": -1}))
+        .await
+        .invalid_field("lowBalanceMinor");
+    let changed = admin
+        .patch("/v1/workspace", &json!({"name": "Other", "suspended": true, "kybVerified": true}))
+        .await
+        .data(200);
+    changed.shows(json!({"name": "Other", "suspended": false}));
+    assert_eq!(editor.get("/v1/workspace").await.data(200), changed);
 }

@@ -8,9 +8,10 @@ use dastak::app::calls;
 use dastak::config::Config;
 use domain::call::{EndCause, Fact, Network, RecordedFile, Report, TimedTurn, TurnLatency};
 use domain::conversation::Role;
+use domain::evaluation::Grades;
 use domain::ports::{
-    Analysis, AnalysisOrder, Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed, LanguageModel,
-    ObjectStore, Pieces, ProviderError, ProviderFault, TalkOrder, Talking,
+    Analysis, AnalysisOrder, Answer, Carrier, DialError, DialOrder, DialStatus, GradeOrder, HangUpFailed,
+    LanguageModel, ObjectStore, Pieces, ProviderError, ProviderFault, TalkOrder, Talking,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -201,6 +202,14 @@ impl LanguageModel for Reader {
         })
     }
 
+    fn grade(&self, _: GradeOrder) -> Answer<'_, Result<Grades, ProviderError>> {
+        Box::pin(std::future::ready(Err(ProviderError::new(
+            "reader",
+            ProviderFault::Refused,
+            "it grades nothing",
+        ))))
+    }
+
     fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
         Box::pin(std::future::ready(Ok("here".into())))
     }
@@ -362,6 +371,7 @@ pub fn talk() -> Report {
         ],
         extracted: json!({"amount": 500}).as_object().unwrap().clone(),
         outcome: None,
+        details: domain::call::TurnDetails::default(),
         latency: vec![TurnLatency {
             turn: 2,
             endpoint_ms: 210,
@@ -373,6 +383,7 @@ pub fn talk() -> Report {
         recording: None,
         language: None,
         model_talked: false,
+        ..Report::default()
     }
 }
 

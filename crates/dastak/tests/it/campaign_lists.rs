@@ -52,7 +52,8 @@ async fn rows_are_normalized_flagged_and_kept_in_order() {
         json!({
             "id": first["id"], "contactId": null, "phone": "+919812345678", "name": "आशा राव", "variables": {"due": "₹ 1,200", "empty": ""},
             "state": "queued", "dialStatus": null, "attempts": 0, "lastAttemptAt": null, "heldReason": null, "failureReason": null, "valid": true,
-            "invalidReason": null, "doNotCall": false, "boardColumn": null,
+            "invalidReason": null, "doNotCall": false, "boardColumn": null, "nextAttemptAt": null,
+            "lastCallId": null,
         })
     );
     let flags: Vec<_> = page["data"]

@@ -24,7 +24,7 @@ async fn a_helpdesk_takes_over_writes_and_gives_back() {
     room.reply().await;
     assert_eq!(room.model.asked(), 1, "the agent is silent");
     room.post("/v1/chatapp/messages", &json!({"to": ASHA, "text": "I am here"})).await.expect(201);
-    let user = room.member("ravi@example.com", "editor").await;
+    let user = room.add_member("ravi@example.com", "editor").await;
     room.act(&id, "assign", json!({"userId": user})).await.refused(409, "held_by_helpdesk");
     let back = json!({"messages": [{"text": "It comes today"}], "note": "promised today"});
     let back = room.act(&id, "handback", back).await.expect(200);
@@ -66,8 +66,8 @@ async fn a_teammate_is_given_a_conversation() {
     room.writes("Hi").await;
     room.reply().await;
     let id = room.only().await["id"].as_str().unwrap().to_owned();
-    let user = room.member("ravi@example.com", "editor").await;
-    let viewer = room.member("vera@example.com", "viewer").await;
+    let user = room.add_member("ravi@example.com", "editor").await;
+    let viewer = room.add_member("vera@example.com", "viewer").await;
     let assignees = room.get("/v1/chatapp/assignees").await;
     assert_eq!(assignees["data"], json!([{"userId": user, "name": "Ravi", "email": "ravi@example.com"}]));
     for body in [json!({"userId": viewer}), json!({"email": "nobody@example.com"})] {
@@ -105,8 +105,8 @@ async fn a_teammate_ends_what_another_one_was_given() {
     room.writes("Hi").await;
     room.reply().await;
     let id = room.only().await["id"].as_str().unwrap().to_owned();
-    let first = room.member("ravi@example.com", "editor").await;
-    let second = room.member("mira@example.com", "editor").await;
+    let first = room.add_member("ravi@example.com", "editor").await;
+    let second = room.add_member("mira@example.com", "editor").await;
     for user in [&first, &second] {
         let given = room.act(&id, "assign", json!({"userId": user})).await.expect(200);
         assert_eq!(given["data"]["assignedTo"], user.as_str());

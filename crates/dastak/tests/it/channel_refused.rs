@@ -79,7 +79,7 @@ async fn nobody_sends_from_a_number_that_the_provider_does_not_let_send() {
         assert_eq!(room.model.asked(), 0, "a reply that cannot be sent is not written");
         assert_eq!(failed(&room).await, Vec::<Value>::new());
         let id = room.only().await["id"].as_str().unwrap().to_owned();
-        let user = room.member("ravi@example.com", "editor").await;
+        let user = room.add_member("ravi@example.com", "editor").await;
         room.act(&id, "assign", json!({"userId": user})).await.expect(200);
         let path = format!("/chats/{id}/messages");
         room.operator("POST", &path, json!({"text": "Ravi here"})).await.conflict();
@@ -189,7 +189,7 @@ async fn what_a_teammate_cannot_send_is_kept_as_failed() {
     room.writes("Hi").await;
     room.reply().await;
     let id = room.only().await["id"].as_str().unwrap().to_owned();
-    let user = room.member("ravi@example.com", "editor").await;
+    let user = room.add_member("ravi@example.com", "editor").await;
     room.act(&id, "assign", json!({"userId": user})).await.expect(200);
     do_not_call(&room, ASHA).await;
     let path = format!("/chats/{id}/messages");

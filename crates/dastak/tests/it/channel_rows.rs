@@ -266,7 +266,7 @@ async fn who_has_a_conversation_is_told_with_its_words_and_names() {
     assert_eq!(json!([told.len(), data["reason"]]), json!([1, null]));
     assert!(data["handoffAt"].as_str().unwrap() <= at.as_str(), "{data}");
     assert_eq!(data["handoff"], json!({"reason": null, "requestedAt": data["handoffAt"], "userId": null}));
-    let user = room.member("ravi@example.com", "editor").await;
+    let user = room.add_member("ravi@example.com", "editor").await;
     room.act(&id, "assign", json!({"userId": user})).await.expect(200);
     let told = room.events("chat.assigned").await;
     let data = &told[0]["data"];
@@ -287,7 +287,7 @@ async fn a_reply_that_is_being_written_is_dropped_when_somebody_takes_the_conver
         room.model.asked_times(1).await;
         let id = room.conversations("").await[0]["id"].as_str().unwrap().to_owned();
         let body = match what {
-            "assign" => json!({"userId": room.member("ravi@example.com", "editor").await}),
+            "assign" => json!({"userId": room.add_member("ravi@example.com", "editor").await}),
             _ => Value::Null,
         };
         room.act(&id, what, body).await.expect(200);

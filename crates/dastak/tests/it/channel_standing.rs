@@ -252,7 +252,7 @@ async fn a_teammate_writes_up_to_the_limit_of_the_channel() {
     let room = Room::open().await;
     room.writes("Hello").await;
     let chat = room.only().await["id"].as_str().unwrap().to_owned();
-    let member = room.member("ravi@example.in", "editor").await;
+    let member = room.add_member("ravi@example.in", "editor").await;
     let path = format!("/chats/{chat}");
     room.operator("POST", &format!("{path}/takeover"), json!({"userId": member})).await.expect(200);
     let write = async |length: usize| {

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use dastak::config::Config;
 use domain::conversation::{Exchange, ModelToolCall, Role};
+use domain::evaluation::Grades;
 use domain::ports::{
-    Analysis, AnalysisOrder, Answer, LanguageModel, ProviderError, ProviderFault, Said, TalkOrder, Talking,
+    Analysis, AnalysisOrder, Answer, GradeOrder, LanguageModel, ProviderError, ProviderFault, Said,
+    TalkOrder, Talking,
 };
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch};
@@ -175,6 +177,14 @@ impl LanguageModel for Model {
         ))
     }
 
+    fn grade(&self, _: GradeOrder) -> Answer<'_, Result<Grades, ProviderError>> {
+        Box::pin(std::future::ready(Err(ProviderError::new(
+            "writer",
+            ProviderFault::Refused,
+            "it grades nothing",
+        ))))
+    }
+
     fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
         Box::pin(std::future::ready(Ok("here".into())))
     }
@@ -297,7 +307,7 @@ async fn a_session_from_its_opening_to_its_end() {
         {"role": "agent", "text": "You said: Where is my parcel?"},
     ]);
     let expected = json!({"id": id, "agentId": kit.agent, "state": "ai", "messageCount": 3, "createdAt": shown["createdAt"],
-        "endedAt": null, "messages": messages});
+        "endedAt": null, "flowVersion": 1, "messages": messages});
     assert_eq!(shown, expected);
     assert_eq!(
         kit.model.shown(),
@@ -410,7 +420,7 @@ async fn a_workspace_sends_120_messages_a_minute() {
     kit.operator(
         "POST",
         &format!("/chats/{id}/takeover"),
-        json!({"userId": kit.member("editor@example.com", "editor").await}),
+        json!({"userId": kit.add_member("editor@example.com", "editor").await}),
     )
     .await
     .expect(200);

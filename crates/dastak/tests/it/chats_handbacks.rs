@@ -31,7 +31,7 @@ impl Chats {
 #[tokio::test]
 async fn a_handback_asks_what_an_opening_asks() {
     let kit = Chats::open().await;
-    let user = kit.member("editor@example.com", "editor").await;
+    let user = kit.add_member("editor@example.com", "editor").await;
     let id = kit.session().await;
     kit.takes_over(&id, &user).await;
     let stays = async |code: &str| {
@@ -107,7 +107,7 @@ async fn an_agent_that_is_not_published_gets_no_conversation_back() {
 async fn a_burst_after_a_handback_is_one_turn() {
     for by in ["inbox", "helpdesk"] {
         let room = Room::open().await;
-        let user = room.member("ravi@example.com", "editor").await;
+        let user = room.add_member("ravi@example.com", "editor").await;
         room.writes("Hi").await;
         let id = room.only().await["id"].as_str().unwrap().to_owned();
         match by {

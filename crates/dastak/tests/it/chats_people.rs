@@ -28,7 +28,7 @@ fn handed() -> Value {
 #[tokio::test]
 async fn a_flow_hands_over_and_goes_on_afterwards() {
     let kit = Chats::open().await;
-    let user = kit.member("editor@example.com", "editor").await;
+    let user = kit.add_member("editor@example.com", "editor").await;
     let field = json!({"key": "x", "label": "X", "type": "text"});
     kit.publish(json!([
         {"id": "a", "type": "collect", "text": "What is it about?", "field": field, "attempts": 2, "next": "b"},
@@ -89,7 +89,7 @@ async fn a_flow_hands_over_and_goes_on_afterwards() {
 #[tokio::test]
 async fn a_flow_without_a_way_on_ends_when_it_is_handed_back() {
     let kit = Chats::open().await;
-    let user = kit.member("admin@example.com", "admin").await;
+    let user = kit.add_member("admin@example.com", "admin").await;
     kit.publish(json!([{"id": "a", "type": "transfer", "text": "One moment."}, ends()])).await;
     let id = kit.session().await;
     assert_eq!(kit.state(&id).await, "awaiting_human");
@@ -105,7 +105,7 @@ async fn the_model_asks_for_a_person() {
     let kit = Chats::open().await;
     let path = format!("/v1/agents/{}", kit.agent);
     kit.put(&path, &json!({"toolIds": ["transfer_to_human"]})).await.expect(200);
-    let user = kit.member("owner@example.com", "owner").await;
+    let user = kit.add_member("owner@example.com", "owner").await;
     let id = kit.session().await;
     kit.model.will([tool("Let me see.", "transfer_to_human", json!({"reason": "angry"}))]);
     assert_eq!(kit.says(&id, "A person, please").await, handed());
@@ -136,7 +136,7 @@ async fn the_model_asks_for_a_person() {
 #[tokio::test]
 async fn a_takeover_stops_the_reply() {
     let kit = Chats::open().await;
-    let user = kit.member("editor@example.com", "editor").await;
+    let user = kit.add_member("editor@example.com", "editor").await;
     let id = kit.session().await;
     kit.model.will([Turn::Wait("Too late.")]);
     let (answer, ()) = tokio::join!(kit.write(&id, "Hello?"), async {
@@ -159,9 +159,9 @@ async fn a_takeover_stops_the_reply() {
 async fn what_the_inbox_refuses() {
     let kit = Chats::open().await;
     let (viewer, editor, admin) = (
-        kit.member("viewer@example.com", "viewer").await,
-        kit.member("editor@example.com", "editor").await,
-        kit.member("admin@example.com", "admin").await,
+        kit.add_member("viewer@example.com", "viewer").await,
+        kit.add_member("editor@example.com", "editor").await,
+        kit.add_member("admin@example.com", "admin").await,
     );
     let id = kit.session().await;
     kit.inbox(&id, "messages", json!({"text": "Hi"})).await.conflict();
@@ -190,7 +190,7 @@ async fn what_the_inbox_refuses() {
 #[tokio::test]
 async fn silence_while_people_have_it() {
     let kit = Chats::open().await;
-    let user = kit.member("editor@example.com", "editor").await;
+    let user = kit.add_member("editor@example.com", "editor").await;
     kit.publish(json!([{"id": "a", "type": "transfer", "text": "One moment."}, ends()])).await;
     let (waits, held) = (kit.session().await, kit.session().await);
     kit.inbox(&held, "takeover", json!({"userId": user})).await.expect(200);
@@ -231,7 +231,7 @@ async fn events_carry_the_transcript_up_to_their_moment_and_do_not_store_it() {
     let receiver = Receiver::ok().await;
     let hook = json!({"url": receiver.url, "events": ["chat.assigned", "chat.handed_back"]});
     let hook = kit.post("/v1/webhooks", &hook).await.data(201);
-    let (id, user) = (kit.session().await, kit.member("editor@example.com", "editor").await);
+    let (id, user) = (kit.session().await, kit.add_member("editor@example.com", "editor").await);
     let long = "long ".repeat(700);
     kit.says(&id, &long).await;
     let before = kit.transcript(&id).await;

@@ -140,7 +140,7 @@ async fn other_words_after_it_find_what_was_done() {
 #[tokio::test]
 async fn a_person_in_between_changes_nothing() {
     let kit = Chats::open().await;
-    let user = kit.member("editor@example.com", "editor").await;
+    let user = kit.add_member("editor@example.com", "editor").await;
     let cashier = Fake::start(|_| Cashier).await;
     let refund = refunds(&kit, &cashier.url, false).await;
     let id = kit.session().await;
@@ -175,7 +175,7 @@ async fn a_person_in_between_changes_nothing() {
 #[tokio::test]
 async fn an_answer_that_comes_after_a_takeover_is_kept() {
     let kit = Chats::open().await;
-    let user = kit.member("editor@example.com", "editor").await;
+    let user = kit.add_member("editor@example.com", "editor").await;
     let gate = Arc::new(Semaphore::new(0));
     let cashier = Fake::start(|_| Cashier).await;
     let refund = refunds(&kit, &cashier.url, false).await;

@@ -207,7 +207,8 @@ async fn each_world_has_a_whole_chain_of_its_own() {
         [(world.live(), world.test(), 3, "false"), (world.test(), world.live(), 4, "true")]
     {
         let found = world.app.get(key, "/v1/audit/verify").await.data(200);
-        found.shows(json!({"verified": true, "records": records}));
+        assert_eq!(found["verified"], true);
+        found["chains"][0].shows(json!({"name": "audit", "verified": true, "records": records}));
         let text = world.app.get(key, "/v1/audit/export").await.text;
         let rows: Vec<&str> = text.lines().skip(1).filter(|line| !line.starts_with('#')).collect();
         assert_eq!(rows.len() as u64, records);
@@ -264,7 +265,7 @@ async fn heads_leave_on_their_own_and_convict_what_was_put_back() {
     found.sort();
     assert_eq!(
         found,
-        [("audit".into(), 3), ("audit".into(), 6), ("audit_test".into(), 2)],
+        [("actions".into(), 5), ("audit".into(), 3), ("audit".into(), 6), ("audit_test".into(), 2)],
         "a chain that has not grown has no new head"
     );
     let heads = kept.0.to_str().unwrap();
@@ -273,7 +274,7 @@ async fn heads_leave_on_their_own_and_convict_what_was_put_back() {
     assert_eq!(
         shown["notChecked"],
         json!([
-            "1 kept heads: they are of other workspaces or chains",
+            "2 kept heads: they are of other workspaces or chains",
             "the columns is_test, channel and agent_id: no hash covers them"
         ])
     );

@@ -36,7 +36,7 @@ async fn the_words_of_an_erased_person_are_in_no_transcript() {
     let (kit, app) = (&room, &room.app);
     let (well, ill) = (Receiver::ok().await, Receiver::start(Behaviour::status(500)).await);
     let endpoints = [endpoint(&room, &well).await, endpoint(&room, &ill).await];
-    let user = room.member("ravi@acme.example", "editor").await;
+    let user = room.add_member("ravi@acme.example", "editor").await;
     room.writes(&format!("I am {MARK}")).await;
     room.reply().await;
     let shown = room.only().await;

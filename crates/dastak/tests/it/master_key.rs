@@ -89,7 +89,7 @@ async fn a_change_of_the_master_key_loses_nothing_wherever_it_is_interrupted() {
         assert!(!config.data.join("master.key.next").exists());
         check(&world, &planted).await;
         if let Some(changed) = changed {
-            assert_eq!((changed.secrets, changed.heads, &changed.public_key), (2, 2, &planted.public_key));
+            assert_eq!((changed.secrets, changed.heads, &changed.public_key), (2, 3, &planted.public_key));
         }
         // Run again, it completes, and the old key no longer opens anything. What is kept of it is put elsewhere.
         let stopped = world.stop().await;

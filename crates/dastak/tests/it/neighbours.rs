@@ -23,11 +23,15 @@ pub struct Ids {
     pub integration: String,
     pub stream: String,
     pub chat: String,
+    /// A saved answer.
+    pub answer: String,
     pub base: String,
     pub template: String,
     pub conversation: String,
     pub channel_number: String,
     pub message: String,
+    /// An evaluation of a call.
+    pub evaluation: String,
 }
 
 async fn first(desk: &Desk, path: &str) -> String {
@@ -72,13 +76,57 @@ impl Ids {
             card: desk.card.clone(),
             stream: desk.stream.clone(),
             chat: desk.chat.clone(),
+            answer: crate::inbox::an_answer(desk, "OfTheFirst").await,
             base: desk.base.clone(),
             template: desk.template.clone(),
             conversation: desk.conversation.clone(),
             channel_number: channel_number(desk).await,
             message: desk.message.clone(),
+            evaluation: an_evaluation(desk).await,
         }
     }
+}
+
+/// An evaluation of a call of the first workspace.
+async fn an_evaluation(desk: &Desk) -> String {
+    let criterion = json!({"key": "a", "name": "OfTheFirst", "kind": "pass_fail", "prompt": "?"});
+    let (path, body) =
+        (format!("/v1/agents/{}/evaluation", desk.agent), json!({"criteria": [criterion], "enabled": false}));
+    desk.put(&path, &body).await.expect(200);
+    let (tenant, agent) = (desk.tenant(), desk.agent.parse().unwrap());
+    let context = desk.world.app().context();
+    let id = context.ids.make();
+    let call = desk.live.call.clone();
+    desk.store(move |tx| {
+        let row = store::evaluations::RunRow {
+            id,
+            agent,
+            kind: domain::evaluation::Graded::Call,
+            conversation: call.clone(),
+            began_at: context.now,
+            run_no: None,
+            started_by: domain::evaluation::Trigger::Manual,
+            sweep: None,
+            criteria_version: 1,
+            asked_by: None,
+            status: domain::evaluation::RunStatus::Skipped,
+            cause: Some(domain::evaluation::Cause::NothingToRead),
+            model: None,
+            passed: 0,
+            failed: 0,
+            not_applicable: 0,
+            results: None,
+            charged: 0,
+            attempts: 1,
+            next_at: None,
+            leased: false,
+            created_at: context.now,
+            evaluated_at: None,
+        };
+        store::evaluations::insert(&mut tx.of(tenant), &row)
+    })
+    .await;
+    id.to_string()
 }
 
 /// A body that fits, so that only the id can be what is refused.
@@ -86,15 +134,28 @@ pub fn body(operation: &Operation, things: &Things) -> Value {
     match operation.id {
         "setAgentStatus" => json!({"status": "draft"}),
         "saveFlow" => json!({"graph": {"nodes": []}, "baseVersion": 1}),
+        "restoreFlowVersion" => json!({"baseVersion": 1}),
+        "sendTryMessage" => json!({"text": "Hello"}),
+        "goBackInTry" => json!({"turn": 0}),
         "setInboundAgent" => json!({"agentId": null}),
         "addKnowledgeText" => json!({"text": "Open from nine."}),
         "addKnowledgeLink" => json!({"url": "http://127.0.0.1:29098/"}),
         "setCampaignStatus" => json!({"status": "archived"}),
         "setCampaignContacts" => json!({"contacts": [{"phone": "9812345678"}]}),
+        "addStagedRows" => json!({"piece": 1, "contacts": [{"phone": "9812345678"}]}),
+        "applyStagedList" => json!({"expectedRows": 1}),
         "moveCampaignCard" | "moveAgentCard" => json!({"columnId": "col_01k9v5x2m8e6fs4v0q3n7w1y34"}),
         "cancelNudges" => json!({"ids": [things.nudge]}),
         "sendChatMessage" => json!({"text": "Hello"}),
+        "updateSavedAnswer" => json!({"shortcut": "x", "text": "Hello"}),
+        "assignInboxChat" => json!({"userId": "usr_01k9v5x2m8e6fs4v0q3n7w1y39"}),
         "assignConversation" => json!({"email": "a@example.com"}),
+        "setAgentEvaluation" => json!({"criteria": [], "enabled": false}),
+        "tryEvaluation" => {
+            let criterion = json!({"key": "a", "name": "A", "kind": "pass_fail", "prompt": "?"});
+            json!({"criteria": [criterion], "callIds": [things.call]})
+        }
+        "replayFailedDeliveries" => json!({"since": "2020-01-01T00:00:00Z"}),
         _ if operation.body.is_some() => json!({}),
         _ => Value::Null,
     }
@@ -108,10 +169,13 @@ pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
         "nudges" => &things.nudge,
         "contacts" => &things.contact,
         "numbers" => &ids.number,
+        "audit" => "audit-1",
         "webhooks" => &ids.endpoint,
         "campaigns" => &ids.campaign,
         "data-streams" => &ids.stream,
-        "chat" => &ids.chat,
+        "chat" | "chats" | "inbox" => &ids.chat,
+        "saved-answers" => &ids.answer,
+        "evaluations" => &ids.evaluation,
         "knowledge-bases" => &ids.base,
         "campaign-runs" => &ids.run,
         "chatapp" if operation.path.contains("/templates/") => &ids.template,
@@ -123,7 +187,10 @@ pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
         .path
         .replace("{deliveryId}", &things.delivery)
         .replace("{cardId}", &ids.card)
+        .replace("{list}", "2")
+        .replace("{row}", "1")
         .replace("{streamId}", &ids.stream)
+        .replace("{number}", "1")
         .replace("{id}", one);
     match operation.id {
         "searchKnowledgeBase" => format!("{path}?q=OfTheFirst"),
@@ -154,12 +221,18 @@ async fn nothing_of_a_neighbour_is_there() {
                 let path = path(operation, &ids, things);
                 ask(&desk, operation, &path, key, &body(operation, things)).await.not_found();
             } else if operation.method == operations::Method::GET {
-                let path = if operation.id == "listEvents" {
-                    "/v1/events?after=start&limit=100"
-                } else {
-                    operation.path
+                let path = match operation.id {
+                    "listEvents" => "/v1/events?after=start&limit=100".to_owned(),
+                    // An agent is named in the query.
+                    "getEvaluationSummary" | "getEvaluationAgreement" => {
+                        let path = format!("{}?agentId={}&kind=chat", operation.path, ids.agent);
+                        ask(&desk, operation, &path, key, &Value::Null).await.refused(404, "agent_not_found");
+                        continue;
+                    }
+                    "search" => format!("/v1/search?q={}", things.contact),
+                    _ => operation.path.to_owned(),
                 };
-                let answer = ask(&desk, operation, path, key, &Value::Null).await;
+                let answer = ask(&desk, operation, &path, key, &Value::Null).await;
                 let own = [
                     &ids.agent,
                     &ids.number,

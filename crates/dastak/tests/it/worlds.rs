@@ -29,7 +29,10 @@ enum Stand {
 fn stand(operation: &Operation) -> Stand {
     match operation.id {
         "placeCall" | "scheduleCall" | "createNudge" | "triggerEvent" => Stand::Makes,
-        "listCalls" | "getCall" | "hangUpCall" | "getCallTimeline" => Stand::Own,
+        "listCalls" | "listLiveCalls" | "countCalls" | "getCall" | "hangUpCall" | "getCallTimeline"
+        | "getCallTurns" | "getCallPeaks" => Stand::Own,
+        // People of both worlds, and of everything else its own.
+        "search" => Stand::People,
         "listScheduledCalls" | "getScheduledCall" | "cancelScheduledCall" | "getScheduledCallTimeline" => {
             Stand::Own
         }
@@ -37,8 +40,15 @@ fn stand(operation: &Operation) -> Stand {
         // Test keys open none.
         "openChatSession" => Stand::Makes,
         "sendChatMessage" | "getChatSession" | "endChatSession" | "uploadDocument" => Stand::Own,
+        // Chats are of the live world.
+        "listInbox" | "countInbox" | "getInboxChat" | "assignInboxChat" => Stand::Own,
+        // How a team works is the same for both.
+        "listInboxTeam" | "getInboxSettings" | "listSavedAnswers" | "createSavedAnswer"
+        | "updateSavedAnswer" | "deleteSavedAnswer" => Stand::Shared,
         "getCallAnalytics" | "getBlockedStats" => Stand::Own,
         "listEvents" | "listWebhookDeliveries" | "getWebhookDelivery" | "replayWebhookDelivery" => Stand::Own,
+        // Only live keys replay, and those of their own world.
+        "replayFailedDeliveries" => Stand::Shared,
         // Stores nothing and shows the gates of a number that the caller names.
         "preflightNudge" | "preflightNudges" => Stand::Shared,
         "getAccount" | "getWallet" | "listWalletTransactions" => Stand::Shared,
@@ -46,6 +56,12 @@ fn stand(operation: &Operation) -> Stand {
             Stand::Shared
         }
         "getFlow" | "saveFlow" | "publishFlow" | "listVoices" | "listTools" => Stand::Shared,
+        "listFlowVersions" | "getFlowVersion" | "compareFlowVersions" | "restoreFlowVersion" => Stand::Shared,
+        // An author's runs and links belong to the agent; test keys make none.
+        "tryFlow" | "getFlowTry" | "sendTryMessage" | "goBackInTry" | "endFlowTry" => Stand::Shared,
+        "createTestLink" | "listTestLinks" | "revokeTestLink" => Stand::Shared,
+        // Figures are kept apart by mode (`flow_versions.rs`); they name steps of the flow only.
+        "getFlowVisits" => Stand::Shared,
         "listNumbers" | "setInboundAgent" => Stand::Shared,
         // A test key reads campaigns and starts none.
         "listCampaigns"
@@ -60,10 +76,25 @@ fn stand(operation: &Operation) -> Stand {
         | "runCampaign"
         | "getCampaignRun"
         | "getCampaignSummary"
-        | "preflightCampaign" => Stand::Shared,
+        | "preflightCampaign"
+        | "openStagedList"
+        | "listStagedLists"
+        | "addStagedRows"
+        | "preflightStagedList"
+        | "listStagedRows"
+        | "editStagedRow"
+        | "exportStagedFindings"
+        | "applyStagedList"
+        | "deleteStagedList" => Stand::Shared,
         // Boards are about people of the live world; test keys read them.
-        "getCampaignBoard" | "getAgentBoard" | "listCampaignCards" | "listAgentCards"
-        | "moveCampaignCard" | "moveAgentCard" => Stand::Shared,
+        "getCampaignBoard"
+        | "getAgentBoard"
+        | "listCampaignCards"
+        | "listAgentCards"
+        | "moveCampaignCard"
+        | "moveAgentCard"
+        | "getCampaignCardHistory"
+        | "getAgentCardHistory" => Stand::Shared,
         "listDataStreams"
         | "createDataStream"
         | "getDataStream"
@@ -113,7 +144,25 @@ fn stand(operation: &Operation) -> Stand {
         "sendChannelMessage" => Stand::Makes,
         "listChannelMessages" | "getChannelMessage" | "getChannelMessageMedia" => Stand::Own,
         "listDoNotCall" | "addDoNotCall" => Stand::Shared,
-        "verifyLog" | "getLogHead" | "exportLog" => Stand::Own,
+        // Criteria are settings; conversations of the live world alone are graded.
+        "getAgentEvaluation"
+        | "setAgentEvaluation"
+        | "tryEvaluation"
+        | "previewEvaluationSweep"
+        | "startEvaluationSweep" => Stand::Shared,
+        "evaluateChat"
+        | "evaluateCall"
+        | "listChatEvaluations"
+        | "listCallEvaluations"
+        | "getEvaluation"
+        | "listEvaluationSweeps"
+        | "getEvaluationSweep"
+        | "cancelEvaluationSweep"
+        | "getEvaluationSummary"
+        | "getEvaluationAgreement" => Stand::Own,
+        "verifyLog" | "getLogHead" | "exportLog" | "listLogRecords" | "getLogRecord" | "listActions" => {
+            Stand::Own
+        }
         "listContacts" | "getContact" | "upsertContact" | "upsertContacts" | "updateContact"
         | "deleteContact" | "eraseContact" => Stand::People,
         other => {
@@ -243,7 +292,7 @@ impl Desk {
             "contacts" => &of.contact,
             "campaigns" => &self.campaign,
             "data-streams" => &self.stream,
-            "chat" if of.key == self.workspace.live => &self.chat,
+            "chat" | "chats" | "inbox" if of.key == self.workspace.live => &self.chat,
             "knowledge-bases" => &self.base,
             "chatapp" if operation.path.contains("/templates/") => &self.template,
             "chatapp" if operation.path.contains("/conversations/") && of.key == self.workspace.live => {
@@ -258,12 +307,18 @@ impl Desk {
             .path
             .replace("{deliveryId}", &of.delivery)
             .replace("{cardId}", &self.card)
+            .replace("{list}", "2")
+            .replace("{row}", "1")
             .replace("{streamId}", &self.stream)
             .replace("{id}", one);
         match operation.id {
             "listEvents" => format!("{path}?after=start&limit=100"),
             "listWebhookDeliveries" => format!("{path}?limit=100"),
             "searchKnowledgeBase" => format!("{path}?q=OfTheFirst"),
+            "getEvaluationSummary" | "getEvaluationAgreement" => {
+                format!("{path}?agentId={}&kind=call", self.agent)
+            }
+            "search" => format!("{path}?q={}", of.contact),
             _ => path,
         }
     }
@@ -280,6 +335,7 @@ impl Desk {
         let body = match operation.id {
             "cancelNudges" => json!({"ids": [of.nudge]}).to_string().into(),
             "sendChatMessage" => json!({"text": "Hello"}).to_string().into(),
+            "assignInboxChat" => json!({"userId": "usr_01k9v5x2m8e6fs4v0q3n7w1y39"}).to_string().into(),
             _ => Bytes::new(),
         };
         self.send(operation.method.as_str(), &self.path(operation, of), Some(&asker.key), &[], body).await

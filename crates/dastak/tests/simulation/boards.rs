@@ -30,6 +30,7 @@ pub async fn automate(
             name: column.name,
             key: column.key,
             r#type: column.r#type.as_str().to_owned(),
+            color: None,
             rules: json!([]),
             automations: json!(automations),
         }

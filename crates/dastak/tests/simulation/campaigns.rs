@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use campaigns::{campaign, list, run};
 use dastak::app::{App, Failure};
+use domain::actor::Actor;
 use domain::campaign::Status;
 use domain::ids::{Campaign, Id};
 use domain::phone::Phone;
@@ -168,24 +169,24 @@ pub async fn attempt(
                 });
                 boards::automate(app, whose.tenant, id, earlier).await?;
                 list::replace(app, whose.tenant, id, rows.contacts).await?;
-                campaign::set_status(app, whose.tenant, id, Status::Active).await?;
+                campaign::set_status(app, (whose.tenant, Actor::Operator), id, Status::Active).await?;
             }
         }
         CampaignAct::Pause(pick) => {
             let Some(id) = chosen(*pick) else { return Ok(()) };
-            campaign::set_status(app, whose.tenant, id, Status::Paused).await?;
+            campaign::set_status(app, (whose.tenant, Actor::Operator), id, Status::Paused).await?;
             promise(Promise::Paused(id, true), true);
         }
         CampaignAct::Resume(pick) => {
             let Some(id) = chosen(*pick) else { return Ok(()) };
             // It may go on from here on, whenever the answer comes.
             promise(Promise::Paused(id, false), false);
-            campaign::set_status(app, whose.tenant, id, Status::Active).await?;
+            campaign::set_status(app, (whose.tenant, Actor::Operator), id, Status::Active).await?;
             promise(Promise::Paused(id, false), true);
         }
         CampaignAct::Complete(pick) => {
             let Some(id) = chosen(*pick) else { return Ok(()) };
-            campaign::set_status(app, whose.tenant, id, Status::Completed).await?;
+            campaign::set_status(app, (whose.tenant, Actor::Operator), id, Status::Completed).await?;
             promise(Promise::Completed(id), true);
         }
         CampaignAct::Run(pick) => {

@@ -8,17 +8,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use api::error_codes as codes;
 use dastak::app::idempotency::Once;
 use dastak::app::{App, Failure, agents, members};
+use domain::actor::Actor;
 use domain::conversation::{Exchange, ModelToolCall, Role};
+use domain::evaluation::{Graded, Grades};
 use domain::ids::{Agent, Chat, Id, User};
 use domain::ports::{
-    Analysis, AnalysisOrder, Answer, LanguageModel, ProviderError, ProviderFault, Said, TalkOrder, Talking,
+    Analysis, AnalysisOrder, Answer, GradeOrder, LanguageModel, ProviderError, ProviderFault, Said,
+    TalkOrder, Talking,
 };
 use domain::tenant::{Mode, Tenant};
 use domain::time::{HOUR, MINUTE, SECOND, Timestamp};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::carrier::World;
 use crate::clients::{Act, Customer, Log, checked, trace};
+use crate::evaluations;
 use crate::faults::{Side, UNCOUNTED};
 use crate::random::Random;
 use crate::tools::{self, wanted};
@@ -36,6 +40,10 @@ pub enum ChatAct {
     Write(u64, String),
     /// A teammate gives it back to the agent.
     HandBack(u64),
+    /// It is graded by hand.
+    Evaluate(u64),
+    /// Everything that is over is graded again.
+    Sweep,
 }
 
 /// What clients know of chats.
@@ -85,6 +93,7 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
         }
     }
     acts.extend(people(seed, &acts));
+    acts.extend(evaluations::plan(seed, &acts));
     acts
 }
 
@@ -124,10 +133,13 @@ fn people(seed: u64, acts: &[(Timestamp, Act)]) -> Vec<(Timestamp, Act)> {
 
 /// A chat agent of a workspace.
 pub async fn set_up(app: &App, tenant: Tenant) -> Result<Id<Agent>, Failure> {
-    let tools = tools::set_up(app, tenant).await?;
+    let mut tools: Vec<String> = tools::set_up(app, tenant).await?.iter().map(ToString::to_string).collect();
+    tools.push(PERSON.to_owned());
     let body = json!({"name": "Mira", "channel": "chat", "systemPrompt": "You are Mira.", "toolIds": tools});
-    let made = agents::create(app, tenant, checked("createAgent", body)).await?;
+    let made =
+        agents::create(app, tenant, domain::actor::Actor::Operator, checked("createAgent", body)).await?;
     agents::set_status(app, tenant, made.summary.id, domain::agent::Status::Active).await?;
+    evaluations::set_up(app, tenant, made.summary.id).await?;
     Ok(made.summary.id)
 }
 
@@ -136,6 +148,10 @@ pub async fn teammate(app: &App, tenant: Tenant) -> Result<Id<User>, Failure> {
     let body = json!({"email": "ravi@example.in", "name": "Ravi", "role": "editor"});
     Ok(members::create(app, trace(), tenant, checked("createMember", body)).await?.id)
 }
+
+/// The tool with which the agent asks for a person, and how the words of customers begin who want one.
+const PERSON: &str = "transfer_to_human";
+const WANTS_PERSON: &str = "person-";
 
 /// The reply to words.
 pub fn reply_to(words: &str) -> String {
@@ -246,6 +262,11 @@ pub async fn attempt(
             chats::hand_back(app, trace(), whose.tenant, id).await?;
             known(&mut |log| log.chats.given_back.push(id));
         }
+        ChatAct::Evaluate(pick) => {
+            let Some(id) = chosen(*pick) else { return Ok(()) };
+            evaluation::evaluate(app, whose.tenant, Actor::Operator, Graded::Chat, id.to_string()).await?;
+        }
+        ChatAct::Sweep => evaluations::sweep(app, whose.tenant, whose.writer).await?,
     }
     Ok(())
 }
@@ -254,6 +275,8 @@ pub async fn attempt(
 pub struct Writer {
     world: Arc<World>,
     random: Mutex<Random>,
+    /// What happens while it grades is drawn apart, so that a seed stays as it is.
+    grading: Mutex<Random>,
 }
 
 /// What the model makes of a turn.
@@ -265,7 +288,8 @@ enum Turn {
 impl Writer {
     pub fn new(world: Arc<World>, life: u64) -> Self {
         let random = Random::named(world.seed(), &format!("writer {life}"));
-        Self { world, random: Mutex::new(random) }
+        let grading = Random::named(world.seed(), &format!("examiner {life}"));
+        Self { world, random: Mutex::new(random), grading: Mutex::new(grading) }
     }
 
     /// How long it thinks, and what it then says.
@@ -313,6 +337,9 @@ impl Writer {
     /// The tool that it wants called for what the customer said last, unless it did that already.
     fn tool(&self, order: &TalkOrder, reply: &str) -> Option<Said> {
         let words = reply.strip_prefix("re: ")?;
+        if words.starts_with(WANTS_PERSON) {
+            return Some(Said::Tool(ModelToolCall { tool_id: PERSON.to_owned(), arguments: Map::new() }));
+        }
         let offered =
             order.tools.iter().find(|tool| Some(tool.name.as_str()) == wanted(self.world.seed(), words))?;
         let decided = order.history.iter().any(|exchange| {
@@ -375,6 +402,26 @@ impl LanguageModel for Writer {
             self.world.is_faulty() && self.random.lock().unwrap_or_else(PoisonError::into_inner).percent(30);
         let answer = if fails { Err(error(ProviderFault::TimedOut)) } else { Ok(Analysis::default()) };
         Box::pin(std::future::ready(answer))
+    }
+
+    fn grade(&self, order: GradeOrder) -> Answer<'_, Result<Grades, ProviderError>> {
+        Box::pin(async move {
+            if self.world.dies_at("the examiner", Side::Before) {
+                std::future::pending::<()>().await;
+            }
+            let faulty = self.world.is_faulty();
+            let (thinks, grades) = {
+                let mut random = self.grading.lock().unwrap_or_else(PoisonError::into_inner);
+                (evaluations::thinks(&mut random, faulty), evaluations::grades(&mut random, faulty, &order))
+            };
+            if thinks > 0 {
+                self.world.think(thinks).await;
+            }
+            if self.world.dies_at("the examiner", Side::After) {
+                std::future::pending::<()>().await;
+            }
+            grades.map_err(error)
+        })
     }
 
     fn check(&self) -> Answer<'_, Result<String, ProviderError>> {

@@ -7,12 +7,17 @@ pub mod channel;
 mod chats;
 mod decisions;
 mod dials;
+mod evaluations;
+mod flows;
+mod inbox;
 mod legs;
 mod money;
 mod nudges;
 mod streams;
 mod together;
 mod tools;
+
+pub use inbox::assignments;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -200,11 +205,14 @@ pub fn promises(
     court.campaigns_add_up(sight);
     court.boards_add_up();
     court.chats_add_up();
+    court.round_robin_holds(customers, &past);
+    court.evaluations_add_up();
     court.tools_are_asked_once(world, &past);
     court.phones_ring_once(&past);
     // Systems, customers of the channel and receivers have seen what a store that was put back knows nothing of.
     if past.gap.is_none() {
         court.streams_add_up(world, sight, &past);
+        court.versions_add_up();
         court.channel_adds_up(world, customers, sight);
     }
     court.calls_are_over(end);

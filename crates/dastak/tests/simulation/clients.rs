@@ -22,6 +22,7 @@ use crate::carrier::{News, World};
 use crate::channel::{self as messaging, ChannelAct};
 use crate::chats::{self as talks, ChatAct};
 use crate::faults::{Side, UNCOUNTED};
+use crate::inbox::{self as desks, InboxAct, Told};
 use crate::random::Random;
 use crate::receivers::{self, Endpoint};
 use crate::streams::{self, StreamAct, StreamKnown, Taken};
@@ -35,6 +36,8 @@ pub struct Customer {
     pub writer: Id<Agent>,
     /// Who takes chats over.
     pub teammate: Id<User>,
+    /// Who answers in the inbox; the first one is `teammate`.
+    pub team: Vec<Id<User>>,
     /// Live keys with their ids.
     pub keys: Vec<(String, Id<ApiKey>)>,
     pub test_key: String,
@@ -63,6 +66,7 @@ pub enum Act {
     Publish { customer: usize, active: bool },
     Campaign { customer: usize, act: CampaignAct },
     Chat { customer: usize, act: ChatAct },
+    Inbox { customer: usize, act: InboxAct },
     Stream { customer: usize, act: StreamAct },
     Channel { customer: usize, act: ChannelAct },
 }
@@ -114,6 +118,8 @@ pub struct Log {
     /// With the name that each was made under.
     pub campaigns: Vec<(usize, Id<Campaign>, String)>,
     pub chats: talks::Known,
+    /// Changes of the presence of members, in the order in which they were asked for.
+    pub presence: Vec<Told>,
     pub channel: messaging::Known,
     pub streams: Vec<StreamKnown>,
     /// How many rows the spreadsheet had when a stream was first asked for, by customer and name.
@@ -164,7 +170,12 @@ pub fn checked<T: serde::de::DeserializeOwned>(operation: &str, mut body: Value)
 }
 
 /// Makes a verified workspace with money, a number, keys and a published agent.
-pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Result<Customer, Failure> {
+pub async fn set_up(
+    app: &Arc<App>,
+    seed: u64,
+    number: usize,
+    random: &mut Random,
+) -> Result<Customer, Failure> {
     let body = read(
         json!({"name": "Acme", "kybVerified": true, "balanceMinor": 40_000, "currency": "INR", "costPerMinuteMinor": 600}),
     );
@@ -181,7 +192,8 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
     let (test_key, _) = key(app, tenant, "test").await?;
     let staff: Vec<String> = staff().iter().map(Phone::to_string).collect();
     let body = json!({"name": "Asha", "systemPrompt": "Say hello.", "allowedTransferNumbers": staff});
-    let made = agents::create(app, tenant, checked("createAgent", body)).await?;
+    let made =
+        agents::create(app, tenant, domain::actor::Actor::Operator, checked("createAgent", body)).await?;
     agents::set_status(app, tenant, made.summary.id, domain::agent::Status::Active).await?;
     let writer = talks::set_up(app, tenant).await?;
     let teammate = talks::teammate(app, tenant).await?;
@@ -209,12 +221,14 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
         let health = receivers::health(random, place, app.clock.now());
         endpoints.push(Endpoint { tenant, id: made.endpoint.id.to_string(), host, secret, picked, health });
     }
-    Ok(Customer { tenant, agent: made.summary.id, writer, teammate, keys: live, test_key, endpoints, hook })
+    let team = desks::set_up(app, seed, number, tenant, teammate).await?;
+    let agent = made.summary.id;
+    Ok(Customer { tenant, agent, writer, teammate, team, keys: live, test_key, endpoints, hook })
 }
 
 async fn key(app: &App, tenant: Tenant, mode: &str) -> Result<(String, Id<ApiKey>), Failure> {
     let made =
-        keys::create(app, trace(), tenant, read(json!({"name": "sim", "mode": mode, "scopes": "all"})))
+        keys::create(app, trace(), tenant, None, read(json!({"name": "sim", "mode": mode, "scopes": "all"})))
             .await?;
     Ok((made.key.expect("a key"), made.id))
 }
@@ -275,6 +289,7 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
     acts.extend(talks::plan(seed, from));
     acts.extend(streams::plan(seed, from));
     acts.extend(messaging::plan(seed, from));
+    acts.extend(desks::plan(seed, from));
     acts.sort_by_key(|(at, _)| *at);
     acts
 }
@@ -544,6 +559,12 @@ async fn attempt(
                 change(&mut log.lock().unwrap_or_else(PoisonError::into_inner));
             };
             talks::attempt(app, world, (*customer, with(customer)), act, &known).await?;
+        }
+        Act::Inbox { customer, act } => {
+            let known = |change: &mut dyn FnMut(&mut Log)| {
+                change(&mut log.lock().unwrap_or_else(PoisonError::into_inner));
+            };
+            desks::attempt(app, (*customer, with(customer)), act, &known).await?;
         }
         Act::Stream { customer, act } => {
             let known = |change: &mut dyn FnMut(&mut Log)| {

@@ -71,27 +71,29 @@ impl Mood {
 }
 
 /// Where tasks are that their job waits for, and that the clock counts as the job, by the file of the job: the
-/// tries of scheduled calls, the automations of boards, what chats owe. They cannot let others go on meanwhile.
-const TASKS_OF_A_JOB: [(&str, &str); 3] = [
+/// tries of scheduled calls, the automations of boards, what chats owe, and the next conversations of sweeps. They cannot let others go on meanwhile.
+const TASKS_OF_A_JOB: [(&str, &str); 4] = [
     ("scheduled_calls.rs", "app/scheduled_calls.rs"),
     ("boards.rs", "boards/actions.rs"),
     ("chats.rs", "chats/"),
+    ("evaluations.rs", "evaluation/sweeps.rs"),
 ];
 
 /// The same of tasks that others wait for, outside of the jobs: what is worked together for all who wait at one moment,
 /// what customers write, what is due on a number, people of campaigns on the channel, and what is asked of the channel's
 /// accounts, which waits outside already.
-const TASKS_ELSEWHERE: [&str; 16] = [
+const TASKS_ELSEWHERE: [&str; 17] = [
     "app/calls/heard.rs",
     "app/calls/intents.rs",
     "app/calls/outcome_batches.rs",
     "app/do_not_call/batches.rs",
     "app/nudges/batches.rs",
     "app/limits/rates.rs",
+    "channel/accounts.rs",
     "channel/inbox.rs",
-    "channel/send.rs",
-    "channel/outcomes.rs",
-    "channel/together.rs",
+    "channel/send_queue.rs",
+    "channel/outcome_batches.rs",
+    "channel/request_batches.rs",
     "channel/campaigns/sending.rs",
     "channel/upkeep.rs",
     "channel/connections.rs",
@@ -442,9 +444,7 @@ fn everything_that_is_batched_is_known() {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
-            } else if std::fs::read_to_string(&path)
-                .is_ok_and(|text| text.contains("use crate::batcher::Batcher"))
-            {
+            } else if std::fs::read_to_string(&path).is_ok_and(|text| text.contains("::batcher::")) {
                 let place = path.strip_prefix(&crates).expect("a path below").display().to_string();
                 found.push(place.replacen("/src/", "/", 1));
             }
@@ -453,5 +453,9 @@ fn everything_that_is_batched_is_known() {
     assert!(!found.is_empty());
     for place in found.iter().filter(|place| !place.contains("/tests/")) {
         assert!(TASKS_ELSEWHERE.contains(&place.as_str()), "{place} is not known to the simulation");
+    }
+    for place in TASKS_ELSEWHERE {
+        let (room, file) = place.split_once('/').expect("a room and a file");
+        assert!(crates.join(room).join("src").join(file).is_file(), "{place} does not exist");
     }
 }

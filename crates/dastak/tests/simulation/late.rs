@@ -20,7 +20,7 @@ fn committed_late(name: u64, due: Timestamp, late: i64) -> (usize, String, Value
     let world = World::new(name, 1);
     let life = Life::begin(&stage, &world, name, (0, 1), due.plus(-30 * MINUTE));
     let customer =
-        life.wait(clients::set_up(&life.app, 0, &mut Random::named(name, "late"))).expect("a workspace");
+        life.wait(clients::set_up(&life.app, 0, 0, &mut Random::named(name, "late"))).expect("a workspace");
     let key = customer.keys[0].0.clone();
     let to = Phone::normalize("+919812340013").expect("a number");
     let body = json!({"outsideWindow": "queue", "scheduledAt": due, "retry": {"maxRetries": 0, "on": ["busy"], "delayMinutes": 30}});

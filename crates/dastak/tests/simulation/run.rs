@@ -156,6 +156,7 @@ pub fn run(seed: u64, tell: bool, engine: Engine) -> Report {
         crashes: lives - engine.nodes() as u64 - u64::from(gap.is_some()),
         restores: u64::from(gap.is_some()),
         takeovers: log.chats.taken.len() as u64,
+        assigned: check::assignments(&file),
         tools: world.workshop().asked.len() as u64,
         nudges: log.nudges.len() as u64,
         scheduled: log.scheduled.len() as u64,
@@ -182,7 +183,8 @@ impl Play {
         let customers = life.wait(async {
             let mut customers = Vec::new();
             for number in 0..2 {
-                customers.push(clients::set_up(&life.app, number, &mut random).await.expect("a workspace"));
+                customers
+                    .push(clients::set_up(&life.app, seed, number, &mut random).await.expect("a workspace"));
             }
             customers
         });

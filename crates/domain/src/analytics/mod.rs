@@ -5,11 +5,17 @@
 //! agent, campaign or time. Nothing is pre-aggregated, so that people are counted once and percentiles are exact over
 //! any range.
 
+mod details;
+mod facets;
+mod hourly;
 mod packed;
 mod report;
 
+pub use details::{CallDetails, MAX_REACTIONS, ReactionHistogram, ReactionStage, pack_details};
+pub use facets::{CallCounts, CallFilter, CallKind};
+pub use hourly::{HourCounts, HourlyFigures, HourlyReport, USUAL_WEEKS, UsualDay, weekday};
 pub use packed::{CallClass, CallFact, pack};
-pub use report::{AgentFigures, Figures, Query, Report};
+pub use report::{AgentFigures, Damaged, Figures, Query, Report};
 
 use crate::time::{HOUR, MINUTE, Timestamp};
 

@@ -50,13 +50,13 @@ const DECLINED: u8 = 8;
 
 /// The words of an hour and the index of each; index 0 means «none».
 #[derive(Default)]
-struct Words {
+pub(super) struct Words {
     places: HashMap<String, u16>,
     list: Vec<u8>,
 }
 
 impl Words {
-    fn place(&mut self, word: Option<&str>) -> Option<u16> {
+    pub(super) fn place(&mut self, word: Option<&str>) -> Option<u16> {
         let Some(word) = word else { return Some(0) };
         if let Some(place) = self.places.get(word) {
             return Some(*place);
@@ -66,6 +66,13 @@ impl Words {
         self.list.extend_from_slice(word.as_bytes());
         self.places.insert(word.to_owned(), place);
         Some(place)
+    }
+
+    /// The number of words, then each with its length.
+    pub(super) fn into_bytes(self) -> Option<Vec<u8>> {
+        let mut out = u16::try_from(self.places.len()).ok()?.to_le_bytes().to_vec();
+        out.extend_from_slice(&self.list);
+        Some(out)
     }
 }
 
@@ -94,9 +101,7 @@ pub fn pack(start: Timestamp, facts: &[CallFact]) -> Option<Vec<u8>> {
             standing | if fact.answered { ANSWERED } else { 0 } | if fact.inbound { INBOUND } else { 0 },
         );
     }
-    let mut out = Vec::with_capacity(2 + words.list.len() + calls.len());
-    out.extend_from_slice(&u16::try_from(words.places.len()).ok()?.to_le_bytes());
-    out.extend_from_slice(&words.list);
+    let mut out = words.into_bytes()?;
     out.extend_from_slice(&calls);
     Some(out)
 }
@@ -134,6 +139,15 @@ impl PackedCall {
 
 /// Splits a packed hour into its words and its calls; `None` when the bytes are damaged.
 pub(super) fn open(bytes: &[u8]) -> Option<(Vec<&str>, impl Iterator<Item = PackedCall>)> {
+    let (words, rest) = open_words(bytes)?;
+    if !rest.len().is_multiple_of(WIDTH) {
+        return None;
+    }
+    Some((words, rest.chunks_exact(WIDTH).filter_map(read)))
+}
+
+/// The words at the beginning of a packed hour, and what follows them; `None` when the bytes are damaged.
+pub(super) fn open_words(bytes: &[u8]) -> Option<(Vec<&str>, &[u8])> {
     let (count, mut rest) = bytes.split_first_chunk::<2>()?;
     let mut words = Vec::with_capacity(usize::from(u16::from_le_bytes(*count)));
     for _ in 0..u16::from_le_bytes(*count) {
@@ -142,10 +156,7 @@ pub(super) fn open(bytes: &[u8]) -> Option<(Vec<&str>, impl Iterator<Item = Pack
         words.push(std::str::from_utf8(word).ok()?);
         rest = tail;
     }
-    if !rest.len().is_multiple_of(WIDTH) {
-        return None;
-    }
-    Some((words, rest.chunks_exact(WIDTH).filter_map(read)))
+    Some((words, rest))
 }
 
 fn read(bytes: &[u8]) -> Option<PackedCall> {

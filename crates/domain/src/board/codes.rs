@@ -43,6 +43,20 @@ words! {
 }
 
 words! {
+    /// The colour of a column, by its meaning in the console.
+    pub enum ColumnColor {
+        Grey = "grey",
+        Blue = "blue",
+        Green = "green",
+        Amber = "amber",
+        Red = "red",
+        Plum = "plum",
+        Teal = "teal",
+        Indigo = "indigo",
+    }
+}
+
+words! {
     /// Who moved a card.
     pub enum MovedBy {
         Api = "api",

@@ -8,8 +8,11 @@ mod sorting;
 #[cfg(test)]
 mod tests;
 
+/// How long a move by a member can be undone, milliseconds; its automations start afterwards.
+pub const UNDO: i64 = 5 * crate::time::SECOND;
+
 pub use actions::{MAX_DEPTH, keeps_to_depth, retry_in};
-pub use codes::{ActionKind, ActionState, Attention, CardStatus, ColumnType, MovedBy};
+pub use codes::{ActionKind, ActionState, Attention, CardStatus, ColumnColor, ColumnType, MovedBy};
 pub use columns::{
     Automation, Column, Condition, DefaultColumn, MAX_AUTOMATIONS, MAX_COLUMNS, MAX_CONDITIONS, MAX_DELAY,
     MAX_RULES, REVIEW_BELOW, Rule, Wrong, check, defaults, read_automations, read_rules,

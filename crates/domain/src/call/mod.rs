@@ -5,13 +5,17 @@
 
 pub mod after;
 mod hangup_request;
+pub mod peaks;
 mod report;
 mod script;
 mod states;
 pub mod variables;
 
 pub use hangup_request::HangupRequest;
-pub use report::{RecordedFile, Report, TimedTurn, TurnLatency};
+pub use report::{
+    CallProviders, CaptureMark, MAX_MARKS, RecordedFile, Report, TimedTurn, ToolMark, TurnDetails,
+    TurnLatency,
+};
 pub use script::{Callee, Network, ScriptedFact, callee, question, refusal, script};
 pub use states::{
     AnsweredBy, DialError, Direction, EndCause, Fact, NO_PERSON, Notice, Progress, Stage, Status,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::conversation::Role;
+use crate::conversation::{EdgeVisits, Role};
 
 /// A turn and when it was spoken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,54 @@ pub struct TurnLatency {
     pub first_packet_ms: Option<i64>,
 }
 
+/// Most entries of each list in [`TurnDetails`].
+pub const MAX_MARKS: usize = 200;
+
+/// The providers that took part in a conversation, by the names of the settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallProviders {
+    pub recognition: Option<String>,
+    /// None when no model was asked.
+    pub model: Option<String>,
+    pub synthesis: Option<String>,
+}
+
+/// A tool that the agent called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolMark {
+    /// When it was called, milliseconds after the answer.
+    pub at_ms: i64,
+    pub tool: String,
+    /// How long it took; none when the call was over first.
+    pub took_ms: Option<i64>,
+    /// Whether it answered.
+    pub ok: Option<bool>,
+}
+
+/// A field that was captured, or changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CaptureMark {
+    /// When it was captured, milliseconds after the answer.
+    pub at_ms: i64,
+    pub field: String,
+}
+
+/// What happened in the turns of a conversation, besides their words. It has no words of the person.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TurnDetails {
+    pub providers: CallProviders,
+    /// Turns of the agent that were cut off, by their index among all turns: they were heard until their end.
+    pub cut_off: Vec<usize>,
+    /// The first [`MAX_MARKS`] calls of tools.
+    pub tools: Vec<ToolMark>,
+    /// The first [`MAX_MARKS`] captured fields.
+    pub captures: Vec<CaptureMark>,
+}
+
 /// A recording in a file of this node that has not been uploaded to the object store yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -61,6 +109,9 @@ pub struct Report {
     pub outcome: Option<String>,
     /// Latency of every answer.
     pub latency: Vec<TurnLatency>,
+    /// What happened in the turns.
+    #[serde(default)]
+    pub details: TurnDetails,
     /// The recording, if recording is on and there was sound.
     pub recording: Option<RecordedFile>,
     /// The language at its end.
@@ -68,4 +119,10 @@ pub struct Report {
     pub language: Option<String>,
     /// Whether a language model took part. Then a model also makes the analysis.
     pub model_talked: bool,
+    /// The version of the flow that it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow_version: Option<i64>,
+    /// The edges of the flow that it took, each with how often.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<EdgeVisits>,
 }

@@ -40,9 +40,19 @@ impl Work {
     pub fn duration(&self, habit: Habit) -> i64 {
         let missed = 1.0 - habit.connect_rate;
         let attempts: f64 = (0..self.attempts).map(|attempt| missed.powi(attempt as i32)).sum();
-        let one = habit.connect_rate * (habit.talk_seconds * SECOND as f64 + RING as f64)
-            + missed * UNANSWERED as f64;
-        (self.people as f64 * attempts * one / self.lines.max(1) as f64).ceil() as i64
+        (self.people as f64 * attempts * Self::one(habit) / self.lines.max(1) as f64).ceil() as i64
+    }
+
+    /// How long one dial takes a line, milliseconds.
+    fn one(habit: Habit) -> f64 {
+        habit.connect_rate * (habit.talk_seconds * SECOND as f64 + RING as f64)
+            + (1.0 - habit.connect_rate) * UNANSWERED as f64
+    }
+
+    /// Dials of the first minute: every line begins at once, and goes on when its call is over.
+    pub fn first_minute(&self, habit: Habit) -> i64 {
+        let of_a_line = (MINUTE as f64 / Self::one(habit).max(1.0)).ceil() as i64;
+        self.lines.max(1).saturating_mul(of_a_line).min(self.people)
     }
 
     /// The expected cost, minor units: each person who is reached talks once, by started minutes.
@@ -133,6 +143,9 @@ mod tests {
         assert_eq!(twice.at_most(), 2 * WORK.at_most());
         let nobody = Habit { connect_rate: 0.0, talk_seconds: 0.0 };
         assert_eq!((WORK.duration(nobody), WORK.expected(nobody)), (250 * SECOND, 0));
+        // A line that talks for 60 seconds and rings for 8 dials once a minute, one that rings in vain three times.
+        assert_eq!((WORK.first_minute(all), WORK.first_minute(nobody)), (10, 30));
+        assert_eq!(Work { people: 7, ..WORK }.first_minute(nobody), 7);
         assert_eq!((hours(0), hours(1), hours(90 * MINUTE)), (0.0, 0.1, 1.5));
     }
 }

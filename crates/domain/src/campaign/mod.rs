@@ -7,6 +7,7 @@ pub mod list;
 pub mod row;
 mod schedule;
 pub mod settings;
+pub mod staged;
 
 pub use codes::{HeldReason, InvalidReason, RowFailure, RowState, RunSource, RunStatus, Status};
 pub use list::{CountedState, Tally};

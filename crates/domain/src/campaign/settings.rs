@@ -141,7 +141,7 @@ impl Settings {
 }
 
 /// Whether an address has the form `name@host.domain`: one `@`, something before it, a host with labels after
-/// it, no white space and no control characters, at most 254 bytes. Whether mail arrives only sending tells.
+/// it, no white space and no control characters, at most 254 bytes. Only sending shows whether mail arrives.
 pub fn is_email(text: &str) -> bool {
     let Some((name, host)) = text.rsplit_once('@') else { return false };
     let plain = |letter: char| !letter.is_whitespace() && !letter.is_control();

@@ -2,6 +2,7 @@
 
 pub mod background;
 mod hours;
+pub mod inbox;
 mod ownership;
 
 pub use hours::{BusinessHours, MAX_SPANS, OpenSpan, WrongHours};
@@ -203,6 +204,8 @@ pub struct DueState {
     pub reply_at: Option<Timestamp>,
     /// Whether an end was requested.
     pub wished: bool,
+    /// Whether round robin gave it to a teammate who has not written yet.
+    pub unattended: bool,
 }
 
 /// Debounce: how long the agent waits for more messages of a customer.
@@ -233,9 +236,11 @@ pub fn look_at(standing: &DueState, limits: Limits) -> Option<Timestamp> {
     Some(next.min(longest))
 }
 
-/// When a chat has been idle for too long. One that waits for a person does not end by that.
+/// When a chat has been idle for too long. One that waits for a person, or for the first words of the teammate to whom it
+/// was given, does not end by that.
 fn idle_at(standing: &DueState, limits: Limits) -> Option<Timestamp> {
     match standing.state {
+        State::Human if standing.unattended => None,
         State::Ai | State::Human => Some(standing.last.plus(limits.idle)),
         State::AwaitingHuman | State::Ended => None,
     }
@@ -305,6 +310,7 @@ mod tests {
             reply_until: None,
             reply_at: None,
             wished: false,
+            unattended: false,
         };
         let idle = Timestamp(HOUR + 30 * MINUTE);
         for state in [State::Ai, State::Human] {
@@ -316,6 +322,10 @@ mod tests {
         assert_eq!(look_at(&waiting, limits), Some(Timestamp(24 * HOUR)));
         assert_eq!(times_out(&waiting, limits, Timestamp(23 * HOUR)), None);
         assert_eq!(times_out(&waiting, limits, Timestamp(24 * HOUR)), Some(EndCause::MaxDuration));
+        let given = DueState { unattended: true, ..at(State::Human) };
+        assert_eq!(look_at(&given, limits), Some(Timestamp(24 * HOUR)));
+        assert_eq!(times_out(&given, limits, Timestamp(23 * HOUR)), None);
+        assert_eq!(times_out(&given, limits, Timestamp(24 * HOUR)), Some(EndCause::MaxDuration));
         let replying = DueState { reply_until: Some(Timestamp(HOUR + LEASE)), ..at(State::Ai) };
         assert_eq!(look_at(&replying, limits), replying.reply_until);
         assert_eq!(times_out(&replying, limits, idle), None);

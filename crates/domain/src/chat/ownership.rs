@@ -13,6 +13,10 @@ pub struct Ownership {
     pub teammate: Option<Id<User>>,
     /// The newest message when a person took it over.
     pub taken_from: Option<i64>,
+    /// When the person who has it got it.
+    pub taken_at: Option<Timestamp>,
+    /// Whether round robin gave it to its teammate, who has not written yet.
+    pub unattended: bool,
     /// The newest message when a person gave it back to the agent; 0 when nobody has.
     pub given_back: i64,
     /// Replies that failed, in a row.
@@ -33,6 +37,8 @@ pub enum Transition {
     HandOff(Option<String>),
     /// A teammate takes it over, or a helpdesk (`None`).
     TakeOver(Option<Id<User>>),
+    /// Round robin gives it to a teammate.
+    Assign(Id<User>),
     /// It is handed back to the agent.
     HandBack,
     End,
@@ -42,7 +48,7 @@ impl Transition {
     fn by(&self) -> Move {
         match self {
             Self::HandOff(_) => Move::HandOff,
-            Self::TakeOver(_) => Move::TakeOver,
+            Self::TakeOver(_) | Self::Assign(_) => Move::TakeOver,
             Self::HandBack => Move::HandBack,
             Self::End => Move::End,
         }
@@ -58,10 +64,18 @@ impl Ownership {
     pub fn after(self, by: Transition, messages: i64, now: Timestamp) -> Result<Self, Stuck> {
         let state = step(self.state, by.by())?;
         let moved = Self { state, reply_at: None, unanswered_at: None, ..self };
+        let unattended = matches!(by, Transition::Assign(_));
+        let teammate = match by {
+            Transition::TakeOver(teammate) => teammate,
+            Transition::Assign(teammate) => Some(teammate),
+            Transition::HandOff(_) | Transition::HandBack | Transition::End => None,
+        };
         Ok(match by {
             Transition::HandOff(reason) => Self { handoff_reason: reason, handoff_at: Some(now), ..moved },
-            Transition::TakeOver(teammate) => Self {
+            Transition::TakeOver(_) | Transition::Assign(_) => Self {
                 teammate,
+                taken_at: Some(now),
+                unattended,
                 // Who is given a chat that a person has goes on from where that one took it.
                 taken_from: moved.taken_from.filter(|_| self.state == State::Human).or(Some(messages)),
                 ..moved
@@ -69,6 +83,8 @@ impl Ownership {
             Transition::HandBack => Self {
                 teammate: None,
                 taken_from: None,
+                taken_at: None,
+                unattended: false,
                 given_back: messages,
                 failures: 0,
                 handoff_reason: None,
@@ -91,6 +107,8 @@ mod tests {
             state,
             teammate: taken.then(|| Id::new(1, 1)),
             taken_from: taken.then_some(3),
+            taken_at: taken.then_some(Timestamp(2)),
+            unattended: taken,
             given_back: 2,
             failures: 2,
             reply_at: Some(Timestamp(5)),
@@ -107,6 +125,7 @@ mod tests {
         let off = || Transition::HandOff(Some("ai_error".into()));
         let user = || Transition::TakeOver(Some(other));
         let desk = || Transition::TakeOver(None);
+        let given = || Transition::Assign(other);
         let back = || Transition::HandBack;
         // From, by: state, teammate, taken from, given back, failures, why and when it was handed off.
         let old = Some(("asked", 4));
@@ -120,6 +139,7 @@ mod tests {
             (AwaitingHuman, off(), Ok((AwaitingHuman, None, None, 2, 2, new))),
             (AwaitingHuman, user(), Ok((Human, Some(other), Some(7), 2, 2, old))),
             (AwaitingHuman, desk(), Ok((Human, None, Some(7), 2, 2, old))),
+            (AwaitingHuman, given(), Ok((Human, Some(other), Some(7), 2, 2, old))),
             (AwaitingHuman, back(), Ok((Ai, None, None, 7, 0, None))),
             (AwaitingHuman, Transition::End, Ok((Ended, None, None, 2, 2, old))),
             (Human, off(), Ok((Human, Some(holder), Some(3), 2, 2, new))),
@@ -135,7 +155,12 @@ mod tests {
             (Ended, Transition::End, Err(Stuck::Over)),
         ] {
             let expected = expected.map(|(state, teammate, taken_from, given_back, failures, handoff)| {
+                // Who got it now has it since now; nobody has waited for the words of who took it.
+                let moved = matches!(by, Transition::TakeOver(_) | Transition::Assign(_));
+                let kept = from == Human && by != Transition::HandBack;
                 Ownership {
+                    taken_at: if moved { Some(Timestamp(9)) } else { kept.then_some(Timestamp(2)) },
+                    unattended: if moved { matches!(by, Transition::Assign(_)) } else { kept },
                     state,
                     teammate,
                     taken_from,

@@ -12,6 +12,8 @@ closed_sets::words! {
         Grievances = "grievances",
         /// Consent given, withdrawn (every opt-out) and restored (an opt-out lifted by the operator).
         Consent = "consent",
+        /// Changes by people, keys and the operator.
+        Actions = "actions",
     }
 }
 
@@ -30,8 +32,8 @@ impl Strand {
     }
 
     /// The strands of one mode, in the order in which they are shown.
-    pub fn of(mode: Mode) -> [Strand; 3] {
-        [Chain::Audit, Chain::Grievances, Chain::Consent].map(|chain| Strand { chain, mode })
+    pub fn of(mode: Mode) -> [Strand; 4] {
+        [Chain::Audit, Chain::Grievances, Chain::Consent, Chain::Actions].map(|chain| Strand { chain, mode })
     }
 
     /// Its name in the store and in signed texts: that of the chain, followed by `_test` in test mode.
@@ -41,6 +43,7 @@ impl Strand {
             (Chain::Audit, Mode::Test) => "audit_test",
             (Chain::Grievances, Mode::Test) => "grievances_test",
             (Chain::Consent, Mode::Test) => "consent_test",
+            (Chain::Actions, Mode::Test) => "actions_test",
         }
     }
 

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Answer, ProviderError};
 use crate::conversation::{Exchange, Input, ModelToolCall, Turn};
+use crate::evaluation::{Criterion, Grades, Line};
 use crate::tenant::Tenant;
 
 /// A tool that the model may call.
@@ -151,6 +152,17 @@ pub struct Analysis {
     pub chosen: Option<Chosen>,
 }
 
+/// A finished conversation to grade.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GradeOrder {
+    /// Whose conversation it was.
+    pub workspace: Option<Tenant>,
+    pub transcript: Vec<Line>,
+    pub criteria: Vec<Criterion>,
+    /// Language code (docs/contract/agents.md#fields).
+    pub language: String,
+}
+
 pub trait LanguageModel: Send + Sync {
     /// Its name in the settings.
     fn name(&self) -> &str;
@@ -162,6 +174,12 @@ pub trait LanguageModel: Send + Sync {
     fn talk(&self, order: TalkOrder) -> Answer<'_, Result<Box<dyn Talking>, ProviderError>>;
 
     fn analyse(&self, order: AnalysisOrder) -> Answer<'_, Result<Analysis, ProviderError>>;
+
+    /// Grades a conversation against criteria. What it answers is not trusted: [`crate::evaluation::judge`] decides.
+    ///
+    /// # Errors
+    /// Also where it answers, but with no grade for any of the criteria.
+    fn grade(&self, order: GradeOrder) -> Answer<'_, Result<Grades, ProviderError>>;
 
     /// Whether it is usable now, as a short text for a person.
     fn check(&self) -> Answer<'_, Result<String, ProviderError>>;

@@ -28,7 +28,8 @@ pub use carrier::{Carrier, DialOrder, DialStatus, HangUpFailed, Scripted};
 pub use detail_reader::{DetailFile, DetailOrder, DetailReader};
 pub use documents::{DocumentReader, Haste, Read, ReadLimit, ReadOrder, Unreadable};
 pub use language_model::{
-    Analysis, AnalysisOrder, Choice, Chosen, LanguageModel, ModelReply, Said, TalkOrder, Talking, ToolOffer,
+    Analysis, AnalysisOrder, Choice, Chosen, GradeOrder, LanguageModel, ModelReply, Said, TalkOrder, Talking,
+    ToolOffer,
 };
 pub use leg::{
     AnswerFailed, DialFailed, Ear, EndedBy, FRAME, Frame, IncomingLeg, IncomingLegs, KEY_MS, KEY_PAUSE_MS,

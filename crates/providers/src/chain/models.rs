@@ -1,8 +1,10 @@
 //! Language models in order. One that fails or stalls before its first word is replaced. After a word, the
 //! turn ends with what was said.
 
+use domain::evaluation::Grades;
 use domain::ports::{
-    Analysis, AnalysisOrder, Answer, LanguageModel, ProviderError, ProviderFault, Said, TalkOrder, Talking,
+    Analysis, AnalysisOrder, Answer, GradeOrder, LanguageModel, ProviderError, ProviderFault, Said,
+    TalkOrder, Talking,
 };
 
 use super::members::{Asked, Chain, Tries};
@@ -38,6 +40,17 @@ impl LanguageModel for LanguageModels {
             };
             asked.succeeded();
             Ok(analysis)
+        })
+    }
+
+    fn grade(&self, order: GradeOrder) -> Answer<'_, Result<Grades, ProviderError>> {
+        Box::pin(async move {
+            let mut tries = self.tries(|_| true).of(order.workspace);
+            let Some((grades, asked)) = tries.begin(|model| model.grade(order.clone())).await else {
+                return Err(tries.take_failure().unwrap_or_else(|| self.none()));
+            };
+            asked.succeeded();
+            Ok(grades)
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::evaluation::{Criterion, Grade};
 use domain::ports::{Analysis, AnalysisOrder, ProviderError, Said, TalkOrder};
 use serde_json::{Value, json};
 
@@ -44,6 +45,11 @@ pub fn whole(net: &Net, order: &TalkOrder, answer: &Value) -> (Vec<Said>, Option
 /// The result of an analysis.
 pub fn analysis(text: &str, order: &AnalysisOrder) -> Option<Analysis> {
     super::analysis::read(text, order)
+}
+
+/// The grades of an answer.
+pub fn grades(text: &str, criteria: &[Criterion]) -> Option<Vec<Grade>> {
+    super::grading::read(text, criteria)
 }
 
 /// The request to the model.

@@ -10,12 +10,14 @@
 //! | `turn` | the model's turn while it is streamed |
 //! | `speakable` | the part of a model's text that is spoken |
 //! | `analysis` | analysis of a finished conversation |
+//! | `grading` | grading of a finished conversation against criteria |
 //! | `document` | reading a document that a customer handed in |
 
 mod analysis;
 mod document;
 mod events;
 pub(crate) mod fuzzing;
+mod grading;
 pub mod offline;
 mod openai;
 mod request;

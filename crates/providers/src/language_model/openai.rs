@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use domain::document::Reading;
+use domain::evaluation::Grades;
 use domain::ports::{
-    Analysis, AnalysisOrder, Answer, DetailOrder, DetailReader, LanguageModel, ProviderError, TalkOrder,
-    Talking,
+    Analysis, AnalysisOrder, Answer, DetailOrder, DetailReader, GradeOrder, LanguageModel, ProviderError,
+    TalkOrder, Talking,
 };
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::request::{Names, functions, messages};
 use super::turn::Turn;
-use super::{analysis, document};
+use super::{analysis, document, grading};
 use crate::http::{Body, Net, Peer, status_error};
 use crate::settings;
 use crate::speech::list_models;
@@ -119,6 +120,22 @@ impl LanguageModel for OpenAi {
             let text = answer["choices"][0]["message"]["content"].as_str().unwrap_or_default();
             analysis::read(text, &order)
                 .ok_or_else(|| peer.broken("an analysis that is not the JSON that was asked for"))
+        })
+    }
+
+    fn grade(&self, order: GradeOrder) -> Answer<'_, Result<Grades, ProviderError>> {
+        Box::pin(async move {
+            let mut peer = self.0.peer.clone();
+            peer.timeout = peer.timeout.max(ANALYSIS_TIMEOUT);
+            let mut body = json!({"messages": grading::messages(&order), "stream": false});
+            body["response_format"] = json!({"type": "json_schema", "json_schema": {"name": "grades", "schema": grading::schema(&order.criteria)}});
+            let answer = self.0.complete(&peer, body).await?.whole(MOST_ANSWER).await?;
+            let answer: Value =
+                serde_json::from_slice(&answer).map_err(|_| peer.broken("an answer that is not JSON"))?;
+            let text = answer["choices"][0]["message"]["content"].as_str().unwrap_or_default();
+            let grades = grading::read(text, &order.criteria)
+                .ok_or_else(|| peer.broken("grades that are not the JSON that was asked for"))?;
+            Ok(Grades { model: self.0.model.clone(), grades })
         })
     }
 

@@ -261,7 +261,7 @@ impl Reading {
     /// The call to which a chunk belongs; `None` for a new one.
     fn place(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
         if let Some(index) = index {
-            // Some servers count every call 0; then the id tells them apart.
+            // Some servers count every call 0; then the id distinguishes them.
             let same = |call: &Call| {
                 call.index == Some(index)
                     && (id.is_empty() || call.id.is_empty() || call.id == id || name.is_empty())

@@ -101,7 +101,7 @@ fn read_json(peer: &Peer, frame: &Frame) -> Result<Option<Value>, ProviderError>
     }
 }
 
-/// The languages of the words, which only a recogniser of several tells.
+/// The languages of the words; only a multilingual model reports them.
 fn languages_of(message: &Value) -> impl Iterator<Item = Report> + '_ {
     let languages = message["languages"].as_array().into_iter().flatten();
     languages.filter_map(Value::as_str).map(|language| Report::Language(language.to_owned()))

@@ -62,7 +62,7 @@ pub(super) fn recogniser(section: &settings::Speech, net: &Net) -> Result<WireRe
 
 struct Scribe {
     peer: Peer,
-    /// It tells languages apart: then each commit comes twice, and the one with times has the language.
+    /// Language detection is on: then each commit comes twice, and the one with times has the language.
     detects: bool,
 }
 

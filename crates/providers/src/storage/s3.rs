@@ -77,7 +77,7 @@ impl S3 {
         self.peer.ask(method, path_and_query, more.as_slice(), Bytes::from(body)).await
     }
 
-    /// The failure in a response. The body is XML; its code has no secret and tells an operator what is wrong.
+    /// The failure in a response. The body is XML; its code has no secret and shows an operator what is wrong.
     pub(super) async fn failure(&self, answer: Body) -> ProviderError {
         let status = answer.status();
         let body = answer.whole(LONGEST_XML).await.unwrap_or_default();

@@ -129,6 +129,24 @@ pub fn actions_of(tx: &mut TenantTx, card: Id<Card>, limit: i64) -> Result<Vec<A
     tx.all(SQL, params![card, limit])
 }
 
+/// The actions of a move, locked until the transaction ends.
+pub fn of_move_for_update(tx: &mut TenantTx, movement: Id<BoardMove>) -> Result<Vec<ActionRow>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from board_actions where workspace = ?1 and move_id = ?2 order by position /*pg for update*/",
+        ActionRow::COLUMNS
+    );
+    tx.all(SQL, params![movement])
+}
+
+/// Skips the actions of a move that is undone. The caller has locked them.
+pub fn skip_undone(tx: &mut TenantTx, movement: Id<BoardMove>, now: Timestamp) -> Result<(), DbError> {
+    tx.later(
+        "update board_actions set state = 'skipped', error = 'undone', next_at = null, finished_at = ?3 \
+         where workspace = ?1 and move_id = ?2 and state = 'pending'",
+        params![movement, now],
+    )
+}
+
 /// Notes on a card that an automation failed, unless it left the column since.
 pub fn note_failure(tx: &mut TenantTx, card: Id<Card>, movement: Id<BoardMove>) -> Result<(), DbError> {
     tx.later(

@@ -8,6 +8,7 @@ pub mod mails;
 pub mod progress;
 mod read;
 pub mod runs;
+pub mod staged;
 
 pub use read::{Page, RowFilter, Search, count_found, count_listed, page};
 
@@ -16,9 +17,11 @@ use domain::campaign::{CallerId, DayTime, Settings, Status};
 use domain::ids::{Agent, Campaign, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
+use domain::topic::Topic;
 use domain::trace::TraceContext;
 use serde_json::{Value as Json, json};
 
+use crate::changes;
 use crate::db::row::{row, update};
 use crate::db::{DbError, TenantTx, Tx};
 use crate::params;
@@ -89,6 +92,13 @@ fn parsed<T: serde::de::DeserializeOwned>(json: Json) -> Result<T, DbError> {
 
 /// Adds a campaign with its empty progress.
 pub fn insert(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), DbError> {
+    changes::note(
+        &mut tx.of(row.workspace),
+        row.created_at,
+        None,
+        Topic::Campaigns,
+        Some(&row.id.to_string()),
+    )?;
     tx.later(CampaignRow::INSERT, &row.values())?;
     progress::insert(&mut tx.of(row.workspace), row.id)
 }
@@ -137,6 +147,13 @@ pub fn at_least(tx: &mut TenantTx, count: i64) -> Result<bool, DbError> {
 /// Saves everything but the id and the list, unless it was changed since the row was read. Returns whether it
 /// was saved.
 pub fn save(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<bool, DbError> {
+    changes::note(
+        &mut tx.of(row.workspace),
+        row.updated_at,
+        None,
+        Topic::Campaigns,
+        Some(&row.id.to_string()),
+    )?;
     let settings = &row.settings;
     let (sql, values) = update!(
         "campaigns" set {
@@ -173,6 +190,7 @@ pub fn set_list(
     newest: i64,
     now: Timestamp,
 ) -> Result<(), DbError> {
+    changes::note(tx, now, None, Topic::Campaigns, Some(&id.to_string()))?;
     tx.later(
         "update campaigns set list = ?3, newest_list = ?4, updated_at = ?5 where workspace = ?1 and id = ?2",
         params![id, list, newest, now],
@@ -189,6 +207,7 @@ pub fn count_stream(tx: &mut TenantTx, id: Id<Campaign>, by: i64) -> Result<(), 
 
 /// Deletes a campaign; its lists are to be retired, too.
 pub fn delete(tx: &mut TenantTx, id: Id<Campaign>, now: Timestamp) -> Result<(), DbError> {
+    changes::note(tx, now, None, Topic::Campaigns, Some(&id.to_string()))?;
     tx.later(
         "update campaigns set deleted_at = ?3 where workspace = ?1 and id = ?2 and deleted_at is null",
         params![id, now],

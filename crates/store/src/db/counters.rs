@@ -18,6 +18,9 @@ pub enum Counter {
     Campaign(CampaignCounter),
     /// The send queue of a business number of a workspace. Numbers of the same order value keep the order of the calls.
     SendQueue(u128, u64),
+    /// The visits of an edge of an agent's flow: the agent, and a hash of the rest of the key. Edges of the same hash keep
+    /// the order of the calls.
+    FlowEdge(u128, u64),
 }
 
 /// The counters of a campaign, each with the campaign's id, in lock order: those of one kind are adjacent, so that they

@@ -102,6 +102,22 @@ migrations! {
     54 "redaction" => online,
     55 "who_answers" => online,
     56 "languages" => online,
+    57 "people" => online,
+    58 "invitations" => online,
+    59 "actions" => online,
+    60 "changes" => online,
+    61 "notifications" => online,
+    62 "live_calls" => online,
+    63 "attention" => online,
+    64 "console_calls" => online,
+    65 "flow_versions" => online,
+    66 "flow_visits" => online,
+    67 "test_links" => online,
+    68 "staged_lists" => online,
+    69 "board_moves" => online,
+    70 "key_uses" => online,
+    71 "inbox" => online,
+    72 "evaluation" => online,
 }
 
 /// The number of the newest migration of this program.

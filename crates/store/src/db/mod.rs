@@ -12,7 +12,7 @@
 //! | `value`, `row`, `counters`, `dialect` | parameters, rows, SQL text |
 //! | `sqlite::{statement, pipelined_writer}`, `postgres::{tx, add_batch, …}` | statements on one engine |
 //! | `tx`, `row_cache`, `tenant` | a transaction on either engine |
-//! | `work`, `tx_trace` | type-erased closures, their faults and traces |
+//! | `work`, `tx_trace`, `companion` | type-erased closures, their faults and traces, what writes along in them |
 //! | `sqlite`, `postgres` | threads and connections that run closures |
 //! | `store` | the handle: entry points, dispatch |
 //! | `migrate`, `online`, `copies` | the schema, backups |
@@ -20,6 +20,7 @@
 //! A file uses those of its own row and of the rows above.
 
 mod commit_effects;
+mod companion;
 mod copies;
 mod counters;
 mod dialect;
@@ -41,6 +42,7 @@ mod value;
 mod work;
 
 pub use commit_effects::{OnWake, WakeSet};
+pub use companion::{Companion, accompanied, is_accompanied};
 pub use copies::{objects_of_copy, tables_of_copy};
 pub use counters::{CampaignCounter, Counter, Fold};
 pub use error::{DbError, Must};

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use domain::tenant::Tenant;
 
 use super::commit_effects::OnWake;
+use super::companion;
 use super::error::DbError;
 use super::faults::{CallSite, Fate, Faults};
 use super::metrics::StoreMetrics;
@@ -165,6 +166,7 @@ impl Store {
     }
 
     pub(super) async fn write(&self, work: Work, kind: Kind, place: CallSite) -> Result<(), Refusal> {
+        let (work, kind) = companion::join(work, kind);
         let Some(span) = self.tracer.get().and_then(|tracer| tracer.begin()) else {
             return self.write_with_faults(work, kind, place).await;
         };

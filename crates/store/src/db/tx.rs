@@ -32,6 +32,8 @@ pub struct Tx<'a> {
     pub(super) trace: Option<TraceContext>,
     /// Cached rows by their keys (`row_cache`).
     pub(super) cached: HashMap<String, Box<dyn Any>>,
+    /// The note of its companion (`companion`).
+    pub(super) note: Option<Box<dyn Any>>,
     /// Whether reads are only collected for a prefetch and return nothing.
     pub(super) prefetching: bool,
 }
@@ -56,6 +58,7 @@ impl<'a> Tx<'a> {
             again: false,
             trace: None,
             cached: HashMap::new(),
+            note: None,
             prefetching: false,
         }
     }

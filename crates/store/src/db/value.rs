@@ -6,8 +6,9 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::BytesMut;
+use domain::actor::Actor;
 use domain::agent::{Channel, Status as AgentStatus};
-use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
+use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnColor, ColumnType, MovedBy};
 use domain::call::after::AfterCallStep;
 use domain::call::{AnsweredBy, Direction, HangupRequest, Network, Status as CallStatus};
 use domain::campaign::{
@@ -18,6 +19,7 @@ use domain::channel::{
     Category, Direction as MessageDirection, MessageStatus, ProviderKind, Source as MessageSource,
     TemplateStatus,
 };
+use domain::chat::inbox::Assignment;
 use domain::chat::{
     Channel as ChatChannel, EndCause as ChatEndCause, Origin as ChatOrigin, Reading, Role as ChatRole,
     State as ChatState, TurnKind,
@@ -25,14 +27,18 @@ use domain::chat::{
 use domain::compliance::{Communication, EntityClass, Gate};
 use domain::decision_log::Strand;
 use domain::document::{FileType, Status as DocumentStatus};
+use domain::evaluation::{
+    Cause, CriterionKind, Graded, RunStatus as EvaluationStatus, SweepStatus, Trigger, Verdict,
+};
 use domain::ids::{Id, Kind};
 use domain::integration::{Provider, PushedCalls, Status as IntegrationStatus};
 use domain::knowledge::SourceKind;
 use domain::nudge::{Flight, OutsideWindow, ResultCode, RetryOn, Status as NudgeStatus, StatusReason};
+use domain::person::InterfaceLanguage;
 use domain::phone::E164;
 use domain::scheduled_call::{Reason as ScheduledCallReason, Status as ScheduledCallStatus};
 use domain::stream::{Kind as StreamKind, Reason as RecordReason, RecordStatus, Status as StreamStatus};
-use domain::tenant::Mode;
+use domain::tenant::{Mode, Role};
 use domain::time::Timestamp;
 use domain::trace::TraceContext;
 use postgres_types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
@@ -327,6 +333,24 @@ impl<K: Kind> Column for Id<K> {
     }
 }
 
+impl From<Actor> for Value<'_> {
+    fn from(actor: Actor) -> Self {
+        Value::Text(Cow::Owned(actor.to_string()))
+    }
+}
+
+impl Column for Actor {
+    fn store(&self) -> Value<'_> {
+        (*self).into()
+    }
+
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        let Field::Text(text) = field else { return field.wrong("an actor") };
+        text.parse().map_err(|_| "no id of a key or member".to_owned())
+    }
+}
+
 impl Column for TraceContext {
     fn store(&self) -> Value<'_> {
         (*self).into()
@@ -417,13 +441,14 @@ macro_rules! words {
 }
 
 words! {
-    Communication, DocumentStatus, EntityClass, FileType, Mode, Strand, CallStatus, Network, HangupRequest, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
+    Communication, DocumentStatus, EntityClass, FileType, Mode, Role, Assignment, Strand, CallStatus, Network, HangupRequest, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
     OutsideWindow, ScheduledCallStatus, ScheduledCallReason, AgentStatus, Channel, Direction, CampaignStatus, RowState,
     InvalidReason, HeldReason, RowFailure, RunStatus, RunSource,
-    ActionKind, ActionState, Attention, CardStatus, ColumnType,
+    ActionKind, ActionState, Attention, CardStatus, ColumnColor, ColumnType, MovedBy,
     Provider, IntegrationStatus, PushedCalls, StreamKind, StreamStatus, RecordStatus, RecordReason,
     ChatState, ChatChannel, ChatRole, ChatEndCause, ChatOrigin, TurnKind, Reading,
-    SourceKind, AnsweredBy,
+    SourceKind, AnsweredBy, InterfaceLanguage,
+    Cause, CriterionKind, Graded, EvaluationStatus, SweepStatus, Trigger, Verdict,
     ProviderKind, ConnectionStatus, Category, TemplateStatus, MessageDirection, MessageSource, MessageStatus,
 }
 

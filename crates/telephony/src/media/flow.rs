@@ -25,7 +25,7 @@ const MOST_PACKETS: usize = 64;
 const MOST_FOREIGN: usize = 256;
 /// Packets that are thrown away when the sound starts: more than the system's buffer holds.
 const MOST_EARLY: usize = 8192;
-/// Ticks a second, and ticks of silence before the ear hears of it.
+/// Ticks a second, and ticks of silence before the ear is notified.
 const SECOND: u32 = 50;
 const STARVED: u32 = 5 * SECOND;
 /// A tick worked later than this is a late one, milliseconds.
@@ -342,7 +342,7 @@ impl Flow {
         }
     }
 
-    /// Milliseconds without a packet, when the ear is to be told.
+    /// Milliseconds without a packet, when the ear is to be notified.
     fn starved(&mut self) -> Option<u32> {
         if !self.listens() {
             self.silent = 0;
@@ -408,7 +408,7 @@ impl Flow {
         self.shared.lock().figures = self.figures;
     }
 
-    /// Closes the line: the ear hears it last, when the port is free.
+    /// Closes the line: the ear is notified last, when the port is free.
     pub(super) fn close(&mut self, totals: &Totals) {
         if self.ear.is_none() {
             return;

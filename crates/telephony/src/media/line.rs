@@ -126,7 +126,7 @@ impl Line {
     }
 
     /// Puts the other side on hold, or ends that: nothing is sent or heard, what is to be said waits. The
-    /// other side must be told with an offer of its own.
+    /// other side must be notified by a re-INVITE.
     pub fn hold(&self, hold: bool) {
         self.lock().hold = hold;
     }

@@ -17,7 +17,7 @@ use super::rtp;
 const MASTER: usize = 30;
 /// Senders remembered a line: a replaced one stays known, so that its packets cannot be played again.
 const SOURCES: usize = 4;
-/// Packets back from the newest that are still told from their repetition.
+/// Size of the replay window, packets before the newest one.
 const WINDOW: u64 = 64;
 
 /// Fills `bytes` from the system's generator.

@@ -152,7 +152,7 @@ impl Actor {
         self.bye(EndedBy::Timeout, None, Fact::Ended(EndCause::Error));
     }
 
-    /// The call is answered: everything until its end. The caller has told [`LegEvent::Answered`].
+    /// The call is answered: everything until its end. The caller has sent [`LegEvent::Answered`].
     pub async fn talk(&mut self) {
         loop {
             let due = [self.session.due(), self.offers.due(), self.transfer.due(), self.goodbye.due()];

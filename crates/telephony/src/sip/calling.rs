@@ -55,7 +55,7 @@ pub(super) struct Calling {
 }
 
 impl Calling {
-    /// A call that `first` hears of once it is known whether the trunk takes it. It rings for `ring` at most.
+    /// A call; `first` is notified once it is known whether the trunk accepts it. It rings for `ring` at most.
     pub fn new(actor: Actor, identity: Vec<Header>, first: oneshot::Sender<First>, ring: Duration) -> Self {
         let now = Instant::now();
         let response_by = Some(now + actor.core.settings.response_timeout);

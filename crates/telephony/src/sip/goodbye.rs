@@ -57,7 +57,7 @@ impl Goodbye {
         self.leave_by.is_some()
     }
 
-    /// The owner is told that the leg is over; false if it was told before.
+    /// Notifies the owner that the leg has ended; false if it was notified before.
     pub fn tell(&mut self) -> bool {
         !std::mem::replace(&mut self.told, true)
     }

@@ -30,7 +30,7 @@ use super::timers::Session;
 use super::trunk::{Knock, Slot, Trunk, unknown_demands};
 use crate::settings::{Codec, Encryption, Transport};
 
-/// How long a decision may take before the caller is told that its INVITE arrived (RFC 3261 section 17.2.1).
+/// How long a decision may take before the caller gets `100 Trying` for its INVITE (RFC 3261 section 17.2.1).
 const TRYING_AFTER: Duration = Duration::from_millis(200);
 
 /// Takes a new INVITE from a trunk. One that is refused at once is given back, to be answered statelessly: its

@@ -166,7 +166,7 @@ impl DomainResolver for Unresolved {
 
 /// Mends messages that the stack cannot handle. A 2xx to an INVITE without a usable Contact gets the address it
 /// came from, so that it can be acknowledged and the call ended. An answer that the stack made up is marked,
-/// so that a time-out can be told from a real 408.
+/// so that a time-out can be distinguished from a real 408.
 pub(super) struct Mender;
 
 impl MessageInspector for Mender {
@@ -280,7 +280,7 @@ impl Net {
         if bound.is_unspecified() { local_toward(remote).unwrap_or(bound) } else { bound }
     }
 
-    /// The address that a peer is told.
+    /// The address that is advertised to a peer.
     pub fn shown_ip(&self, remote: SocketAddr) -> IpAddr {
         self.public.unwrap_or_else(|| self.local_ip(remote))
     }

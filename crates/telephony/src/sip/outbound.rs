@@ -22,7 +22,7 @@ use super::trunk::Trunk;
 #[derive(Debug, Clone)]
 pub struct Dial {
     /// Becomes the user part of the Call-ID: `id` on the first trunk that is tried, `id.2` on the second, so
-    /// that every try can be told apart and found.
+    /// that every attempt can be identified and found.
     pub id: String,
     /// The number that is called.
     pub to: Number,

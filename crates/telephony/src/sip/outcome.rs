@@ -33,7 +33,7 @@ fn refused(status: u16, rang: bool) -> Fact {
 }
 
 /// Causes that speak of the callee. 21 does not: it is the callee's only when the location is the user, and
-/// that is seldom told.
+/// which is seldom sent.
 fn of_cause(q850: u16) -> Option<Fact> {
     match q850 {
         1 | 2 | 3 | 22 | 28 => Some(Fact::InvalidNumber),

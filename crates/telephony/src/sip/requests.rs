@@ -42,7 +42,7 @@ impl Actor {
                 let headers = self.session_headers();
                 self.signalling.reply(&mut transaction, 200, headers, vec![]).await;
             }
-            // Our agents are not told whom to call.
+            // REFER from the other side is refused: it may not choose whom an agent calls.
             Method::Refer => self.signalling.reply(&mut transaction, 603, vec![], vec![]).await,
             Method::PRack => self.signalling.reply(&mut transaction, 481, vec![], vec![]).await,
             _ => self.signalling.reply(&mut transaction, 405, vec![header("Allow", ALLOW)], vec![]).await,

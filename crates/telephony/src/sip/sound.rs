@@ -50,7 +50,7 @@ struct State {
 }
 
 impl Sound {
-    /// Takes an RTP port at `bind`; `shown` is the address the other side is told, `sources` where its sound
+    /// Takes an RTP port at `bind`; `shown` is the address advertised to the other side, `sources` where its sound
     /// may come from beside the one it names.
     ///
     /// # Errors

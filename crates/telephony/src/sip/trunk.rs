@@ -107,7 +107,7 @@ impl Drop for Knock {
 
 impl Trunk {
     /// A trunk whose addresses are not known yet. One that is `shared` has no channel and no registration until it is
-    /// given some; `wanted` hears when it wants any.
+    /// given some; `wanted` is notified when it needs any.
     pub fn new(settings: settings::Trunk, shared: bool, wanted: Arc<OnceLock<Wanted>>) -> Arc<Self> {
         let login = settings
             .username

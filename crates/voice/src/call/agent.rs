@@ -12,7 +12,7 @@ use super::key_presses::{self, PRESS_KEYS};
 use super::model_turn::ModelTurn;
 use super::phase::Phase;
 use super::waits::Transfer;
-use crate::services::{TransferFailure, TransferOrder};
+use crate::services::{CallProgress, TransferFailure, TransferOrder};
 use crate::speaking::{Kind, Lost};
 use crate::work::{self, Question};
 
@@ -196,6 +196,7 @@ impl Call {
         }
         let text = model.text().to_owned();
         let mut outputs = self.conversation.step(model.into_input());
+        self.marks.captured(self.conversation.extracted(), self.clock.now());
         // The words were spoken while they were written.
         if let Some(Output::Say { text: spoken, said, .. }) = outputs.first()
             && *spoken == text
@@ -215,6 +216,7 @@ impl Call {
     fn call_tool(&mut self, request: u64, tool_id: String, arguments: Map<String, Value>) {
         self.waits.refill();
         self.floor.take();
+        self.marks.called(request, &tool_id, self.now());
         let text = |key: &str| arguments.get(key).and_then(Value::as_str).map(str::to_owned);
         match tool_id.as_str() {
             "end_call" => {
@@ -293,6 +295,7 @@ impl Call {
     }
 
     fn bring_in(&mut self, request: u64, mut numbers: Vec<String>, mode: TransferMode, by_tool: bool) {
+        self.services.progressed(CallProgress::PersonWanted);
         let allowed = &self.order.allowed_numbers;
         self.committed = true;
         numbers.retain(|number| allowed.is_empty() || allowed.contains(number));

@@ -148,7 +148,11 @@ impl Call {
         if self.barge_in.active() && !speech::backchannel(text, &self.order.language) {
             self.interrupt();
         }
-        self.look_up(&format!("{} {text}", self.customer.words()));
+        let words = format!("{} {text}", self.customer.words());
+        self.look_up(&words);
+        if !self.conversation.awaits_secret() {
+            self.progress.hears(self.transcript.showable(words.trim()));
+        }
         self.look();
     }
 

@@ -18,9 +18,11 @@ mod floor;
 mod key_presses;
 mod keys;
 mod machine;
+mod marks;
 mod model_turn;
 mod person_wait;
 mod phase;
+mod progress;
 mod reactions;
 mod recognition;
 mod time;
@@ -31,7 +33,7 @@ mod waits;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::call::{EndCause, Fact, Report};
+use domain::call::{CallProviders, EndCause, Fact, Report, TurnDetails};
 use domain::conversation::{Channel, Conversation, ConversationSettings, Input, Output};
 use domain::ports::{Heard, LanguageModel, ListenOrder, Mouth};
 use tokio::sync::mpsc;
@@ -49,7 +51,9 @@ use floor::Floor;
 use key_presses::KeyPresses;
 use keys::Keys;
 use machine::{Doubt, Greeting};
+use marks::Marks;
 use phase::{Ending, Phase};
+use progress::Progress;
 use reactions::Reactions;
 use recognition::Recognition;
 use transcript::Transcript;
@@ -89,6 +93,7 @@ pub async fn hold(
     let mut commanded = true;
     while call.over.is_none() {
         call.pump();
+        call.show_progress();
         if call.over.is_some() {
             break;
         }
@@ -154,6 +159,8 @@ struct Call {
     waits: Waits,
     reactions: Reactions,
     transcript: Transcript,
+    marks: Marks,
+    providers: CallProviders,
     /// The disposition so far.
     outcome: Option<String>,
     /// The customer has opted out.
@@ -167,6 +174,7 @@ struct Call {
     /// A message was sent or a person was brought in: the flow cannot begin again.
     committed: bool,
     key_presses: KeyPresses,
+    progress: Progress,
     /// The agent has just said the text of the current effect.
     announced: bool,
     /// The customer is gone, and their last words are pending.
@@ -189,6 +197,11 @@ impl Call {
             *language == order.language
                 || speech.to_text.speaks(language) && speech.from_text.speaks(language)
         });
+        let providers = CallProviders {
+            recognition: Some(speech.to_text.name().to_owned()),
+            model: Some(speech.model.name().to_owned()),
+            synthesis: Some(speech.from_text.name().to_owned()),
+        };
         let settings = Self::settings(&order);
         let listen = ListenOrder {
             language: order.language.clone(),
@@ -215,6 +228,8 @@ impl Call {
             order.amd != Amd::Off,
         );
         Self {
+            marks: Marks::new(now),
+            providers,
             model: speech.model,
             services,
             reports,
@@ -242,6 +257,7 @@ impl Call {
             connected: false,
             committed: false,
             key_presses: KeyPresses::default(),
+            progress: Progress::default(),
             announced: false,
             gone: false,
             over: None,
@@ -286,7 +302,14 @@ impl Call {
     fn step(&mut self, input: Input) {
         if self.over.is_none() && matches!(self.phase, Phase::Talking) {
             self.conversation.set_now(self.services.now().0);
+            let now = self.now();
+            match &input {
+                Input::ToolAnswered { request, .. } => self.marks.answered(*request, true, now),
+                Input::ToolFailed { request, .. } => self.marks.answered(*request, false, now),
+                _ => {}
+            }
             let outputs = self.conversation.step(input);
+            self.marks.captured(self.conversation.extracted(), now);
             self.follow();
             self.perform(outputs);
         }
@@ -478,6 +501,15 @@ impl Call {
     /// The turns are sorted.
     fn into_report(self) -> (Report, Fact) {
         let end = self.over.unwrap_or(Fact::Ended(EndCause::Error));
+        let (tools, captures) = self.marks.into_parts();
+        let model_talked = self.waits.model_talked();
+        let model = self.providers.model.filter(|_| model_talked);
+        let details = TurnDetails {
+            providers: CallProviders { model, ..self.providers },
+            cut_off: self.transcript.cut_off(),
+            tools,
+            captures,
+        };
         let report = Report {
             latency: self.reactions.into_latency(&self.transcript),
             turns: self.transcript.into_turns(),
@@ -485,7 +517,10 @@ impl Call {
             outcome: self.outcome.or_else(|| self.conversation.outcome().map(str::to_owned)),
             recording: None,
             language: Some(self.conversation.language().to_owned()),
-            model_talked: self.waits.model_talked(),
+            details,
+            model_talked,
+            flow_version: None,
+            path: self.conversation.path(),
         };
         (report, end)
     }

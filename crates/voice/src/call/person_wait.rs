@@ -4,9 +4,9 @@
 use domain::call::{AnsweredBy, EndCause, Fact};
 use domain::speech::Machine;
 
-/// Silence of an assistant after which it is told who calls.
+/// Silence of an assistant after which the caller is announced to it.
 const TELL_AFTER_MS: u64 = 700;
-/// Latest time at which it is told, after it was recognised, although it talks on.
+/// Latest time of the announcement after the assistant was recognised, although it still talks.
 const TELL_WITHIN_MS: u64 = 8000;
 /// Silence after an announcement that asks nobody to wait, after which nobody will come. A voicemail may follow it.
 const NOBODY_AFTER_MS: u64 = 4000;
@@ -43,7 +43,7 @@ impl Met {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     Wait,
-    /// The assistant is to be told who calls and why.
+    /// Who calls and why is to be announced to the assistant.
     Tell,
     /// Nobody came.
     Over,
@@ -57,7 +57,7 @@ pub(crate) struct PersonWait {
     /// When it is over at the latest.
     until: u64,
     quiet_since: u64,
-    /// The assistant was told who calls.
+    /// The caller was announced to the assistant.
     told: bool,
 }
 
@@ -112,7 +112,7 @@ impl PersonWait {
         }
     }
 
-    /// What is due. The assistant is told once.
+    /// What is due. The announcement is made once.
     pub fn next(&mut self, now: u64) -> Next {
         if now >= self.over_at() {
             return Next::Over;

@@ -14,6 +14,10 @@ struct Entry {
     turn: TimedTurn,
     /// Something in it must not be kept.
     silent: bool,
+    /// It is new, or its words are.
+    changed: bool,
+    /// Not all of it was heard.
+    cut_off: bool,
 }
 
 /// Turns as far as the call has gone.
@@ -35,6 +39,9 @@ impl Transcript {
     pub fn agent(&mut self, spoken: Spoken) {
         if let (Some(started), false) = (spoken.started_at, spoken.heard.is_empty()) {
             self.add(Some(spoken.id), Role::Agent, spoken.heard, started, spoken.ended_at, false);
+            if let (true, Some(last)) = (spoken.cut_off, self.entries.last_mut()) {
+                last.cut_off = true;
+            }
         }
     }
 
@@ -60,7 +67,7 @@ impl Transcript {
         let after = |at: u64| since(at, self.origin);
         let (start_ms, end_ms) = (after(began), after(ended.max(began)));
         let turn = TimedTurn { role, text, start_ms, end_ms, language: None };
-        self.entries.push(Entry { utterance, turn, silent });
+        self.entries.push(Entry { utterance, turn, silent, changed: true, cut_off: false });
         self.redact_from(self.entries.len().saturating_sub(LOOKED_BACK + 1));
     }
 
@@ -72,10 +79,32 @@ impl Transcript {
             newest.iter().map(|entry| (entry.turn.role, entry.turn.text.as_str())).collect();
         for (at, text) in redaction::turns(&turns, language) {
             if let Some(entry) = self.entries.get_mut(first + at) {
+                entry.changed |= entry.turn.text != text;
                 entry.turn.text = text;
                 entry.silent = true;
             }
         }
+    }
+
+    /// The turns that are new, or whose words are, since the last time, each with its number.
+    pub fn take_changed(&mut self) -> Vec<(usize, &TimedTurn)> {
+        let changed = self.entries.iter_mut().enumerate();
+        let changed =
+            changed.filter_map(|(number, entry)| std::mem::take(&mut entry.changed).then_some(number));
+        let numbers: Vec<usize> = changed.collect();
+        numbers.into_iter().map(|number| (number, &self.entries[number].turn)).collect()
+    }
+
+    /// What may be shown of what the customer is saying, after the turns so far.
+    pub fn showable(&self, text: &str) -> String {
+        let Some(language) = &self.redact else { return text.to_owned() };
+        let before = self.entries.iter().skip(self.entries.len().saturating_sub(LOOKED_BACK));
+        let mut turns: Vec<(Role, &str)> =
+            before.map(|entry| (entry.turn.role, entry.turn.text.as_str())).collect();
+        turns.push((Role::Customer, text));
+        let newest = turns.len() - 1;
+        let redacted = redaction::turns(&turns, language).into_iter().find(|(at, _)| *at == newest);
+        redacted.map_or_else(|| text.to_owned(), |(_, text)| text)
     }
 
     /// The parts of the line's time in which something was said that must not be kept.
@@ -124,6 +153,11 @@ impl Transcript {
     /// The place of an utterance among the turns.
     pub fn place(&self, utterance: u64) -> Option<usize> {
         self.entries.iter().position(|entry| entry.utterance == Some(utterance))
+    }
+
+    /// The places of the turns of which the customer did not hear all.
+    pub fn cut_off(&self) -> Vec<usize> {
+        self.entries.iter().enumerate().filter(|(_, entry)| entry.cut_off).map(|(place, _)| place).collect()
     }
 
     pub fn into_turns(self) -> Vec<TimedTurn> {

@@ -58,6 +58,8 @@ pub(crate) struct Spoken {
     pub said: Option<u64>,
     /// What was heard of it.
     pub heard: String,
+    /// Not all of it was heard.
+    pub cut_off: bool,
     pub started_at: Option<u64>,
     pub ended_at: u64,
 }
@@ -324,6 +326,8 @@ impl Utterance {
             kind: self.kind,
             said: self.said,
             heard: heard.join(" "),
+            cut_off: !self.whole
+                || !self.pieces.iter().all(|piece| piece.end.is_some_and(|end| end <= played)),
             started_at: self.started_at,
             ended_at: self.ended_at,
         }

@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use domain::call::{Fact, TurnLatency};
+use domain::evaluation::Grades;
 use domain::ports::{
-    Analysis, AnalysisOrder, Answer, Heard, Hints, LanguageModel, ListenOrder, Listening, ProviderError,
-    ProviderFault, Recogniser, Said, SpeakOrder, Speaking, Synthesiser, TalkOrder, Talking, ToolOffer,
+    Analysis, AnalysisOrder, Answer, GradeOrder, Heard, Hints, LanguageModel, ListenOrder, Listening,
+    ProviderError, ProviderFault, Recogniser, Said, SpeakOrder, Speaking, Synthesiser, TalkOrder, Talking,
+    ToolOffer,
 };
 use domain::time::Timestamp;
 use serde_json::{Map, Value, json};
@@ -272,6 +274,14 @@ impl LanguageModel for Models {
     fn analyse(&self, _: AnalysisOrder) -> Answer<'_, Result<Analysis, ProviderError>> {
         Box::pin(async { Ok(Analysis::default()) })
     }
+    fn grade(&self, _: GradeOrder) -> Answer<'_, Result<Grades, ProviderError>> {
+        Box::pin(std::future::ready(Err(ProviderError::new(
+            "scripted",
+            ProviderFault::Refused,
+            "it grades nothing",
+        ))))
+    }
+
     fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
         Box::pin(async { Ok("scripted".to_owned()) })
     }

@@ -23,7 +23,7 @@ use api::operator::{NewNumber, NumberUpdate};
 
 use self::workspace::workspace;
 use super::handler::{Handler, Outcome, Reply, Request};
-use crate::app::{App, keys, members, numbers, operator_log, wallet, workspaces};
+use crate::app::{App, keys, members, numbers, operator_log, sign_in_links, wallet, workspaces};
 use crate::open;
 
 /// The handlers of the operator API by operation.
@@ -45,6 +45,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("releaseNumber", open!(release_number)),
         ("createMember", open!(create_member)),
         ("listMembers", open!(list_members)),
+        ("createSignInLink", open!(create_sign_in_link)),
         ("liftOptOut", open!(do_not_call::lift_opt_out)),
         ("removeDoNotCall", open!(do_not_call::remove)),
         ("createTransferNumber", open!(transfer_numbers::create)),
@@ -93,7 +94,7 @@ async fn update_workspace(app: Arc<App>, mut request: Request) -> Outcome {
 
 async fn create_key(app: Arc<App>, mut request: Request) -> Outcome {
     let (tenant, trace) = (workspace(&request)?, request.trace());
-    Reply::data(201, &keys::create(&app, trace, tenant, request.body()?).await?)
+    Reply::data(201, &keys::create(&app, trace, tenant, request.role, request.body()?).await?)
 }
 
 async fn list_keys(app: Arc<App>, request: Request) -> Outcome {
@@ -103,7 +104,7 @@ async fn list_keys(app: Arc<App>, request: Request) -> Outcome {
 async fn rotate_key(app: Arc<App>, mut request: Request) -> Outcome {
     let key = request.id_in_path("key", "key")?;
     let (tenant, trace) = (workspace(&request)?, request.trace());
-    Reply::data(200, &keys::rotate(&app, trace, tenant, key, request.body()?).await?)
+    Reply::data(200, &keys::rotate(&app, trace, tenant, key, request.role, request.body()?).await?)
 }
 
 async fn revoke_key(app: Arc<App>, request: Request) -> Outcome {
@@ -155,6 +156,11 @@ async fn create_member(app: Arc<App>, mut request: Request) -> Outcome {
 
 async fn list_members(app: Arc<App>, request: Request) -> Outcome {
     Reply::data(200, &members::list(&app, workspace(&request)?).await?)
+}
+
+async fn create_sign_in_link(app: Arc<App>, mut request: Request) -> Outcome {
+    let trace = request.trace();
+    Reply::data(201, &sign_in_links::create(&app, trace, request.body()?).await?)
 }
 
 async fn list_log(app: Arc<App>, request: Request) -> Outcome {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use api::agents::AgentStatusChange;
 use api::envelope::Deleted;
+use api::flow_versions::FlowPublication;
 
 use crate::app::access::Caller;
 use crate::app::{App, agents, flows, voices};
@@ -18,12 +19,12 @@ pub async fn get(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
 }
 
 pub async fn create(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
-    Reply::data(201, &agents::create(&app, caller.tenant(), request.body()?).await?)
+    Reply::data(201, &agents::create(&app, caller.tenant(), caller.actor(), request.body()?).await?)
 }
 
 pub async fn update(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
     let id = request.id_in_path("id", "agent")?;
-    Reply::data(200, &agents::update(&app, caller.tenant(), id, request.body()?).await?)
+    Reply::data(200, &agents::update(&app, caller.tenant(), id, caller.actor(), request.body()?).await?)
 }
 
 pub async fn delete(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
@@ -44,11 +45,14 @@ pub async fn flow(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
 
 pub async fn save_flow(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
     let id = request.id_in_path("id", "agent")?;
-    Reply::data(200, &flows::save(&app, caller.tenant(), id, request.body()?).await?)
+    Reply::data(200, &flows::save(&app, caller.tenant(), id, caller.actor(), request.body()?).await?)
 }
 
-pub async fn publish_flow(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
-    Reply::data(200, &flows::publish(&app, caller.tenant(), request.id_in_path("id", "agent")?).await?)
+pub async fn publish_flow(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
+    let id = request.id_in_path("id", "agent")?;
+    let body: Option<FlowPublication> = request.body()?;
+    let note = body.and_then(|body| body.note);
+    Reply::data(200, &flows::publish(&app, caller.tenant(), id, caller.actor(), note).await?)
 }
 
 pub async fn voices(app: Arc<App>, _: Caller, _: Request) -> Outcome {

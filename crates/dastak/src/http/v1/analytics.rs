@@ -19,5 +19,6 @@ pub async fn calls(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
         agent: text("agentId"),
         campaign: text("campaignId"),
     };
-    Reply::data(200, &analytics::calls(&app, caller.tenant(), caller.mode(), query).await?)
+    let by_hour = request.query_text("groupBy").is_some();
+    Reply::data(200, &analytics::calls(&app, caller.tenant(), caller.mode(), query, by_hour).await?)
 }

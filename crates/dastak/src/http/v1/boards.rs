@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::boards::Owner;
-use api::boards::CardMove;
+use api::boards::{CardMove, UndoCardMove};
 
 use crate::app::access::Caller;
 use crate::app::{App, Failure};
@@ -35,7 +35,43 @@ async fn move_card(app: Arc<App>, caller: Caller, mut request: Request, owner: O
     caller.need_feature("boards")?;
     let card = request.id_in_path("cardId", "card")?;
     let body: CardMove = request.body()?;
-    Reply::data(200, &::boards::move_card(&app, caller.tenant(), owner, card, body.column_id).await?)
+    Reply::data(200, &::boards::move_card(&app, &caller, owner, card, body.column_id).await?)
+}
+
+async fn history(app: Arc<App>, caller: Caller, request: Request, owner: Owner) -> Outcome {
+    caller.need_feature("boards")?;
+    let card = request.id_in_path("cardId", "card")?;
+    let (after, limit) = (request.cursor(&app)?, request.query_number("limit"));
+    let (moves, next) =
+        ::boards::history(&app, caller.tenant(), owner, card, after.as_deref(), limit).await?;
+    Reply::page(&app, &request, &moves, next.as_deref())
+}
+
+async fn undo(app: Arc<App>, caller: Caller, mut request: Request, owner: Owner) -> Outcome {
+    caller.need_feature("boards")?;
+    let card = request.id_in_path("cardId", "card")?;
+    let body: UndoCardMove = request.body()?;
+    Reply::data(200, &::boards::undo(&app, &caller, owner, card, body.move_id).await?)
+}
+
+pub async fn campaign_card_history(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let owner = campaign(&request)?;
+    history(app, caller, request, owner).await
+}
+
+pub async fn agent_card_history(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let owner = agent(&request)?;
+    history(app, caller, request, owner).await
+}
+
+pub async fn undo_campaign_card(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let owner = campaign(&request)?;
+    undo(app, caller, request, owner).await
+}
+
+pub async fn undo_agent_card(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let owner = agent(&request)?;
+    undo(app, caller, request, owner).await
 }
 
 pub async fn of_campaign(app: Arc<App>, caller: Caller, request: Request) -> Outcome {

@@ -52,7 +52,7 @@ pub async fn set_status(app: Arc<App>, caller: Caller, mut request: Request) -> 
     if caller.mode() == Mode::Test {
         return Err(Failure::new(TEST_MODE_READ_ONLY, "a test key cannot change this; use a live key"));
     }
-    Reply::data(200, &campaign::set_status(&app, caller.tenant(), id, body.status).await?)
+    Reply::data(200, &campaign::set_status(&app, (caller.tenant(), caller.actor()), id, body.status).await?)
 }
 
 pub async fn delete(app: Arc<App>, caller: Caller, request: Request) -> Outcome {

@@ -77,7 +77,7 @@ pub async fn hand_back(app: Arc<App>, caller: Caller, mut request: Request) -> O
 pub async fn assign(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
     let id = request.id_in_path("id", WHAT)?;
     let body = request.body()?;
-    Reply::data(200, &hand_over::assign(&app, caller.tenant(), caller.key_id(), id, body).await?)
+    Reply::data(200, &hand_over::assign(&app, caller.tenant(), caller.actor(), id, body).await?)
 }
 
 pub async fn assignees(app: Arc<App>, caller: Caller, _: Request) -> Outcome {

@@ -8,12 +8,13 @@ use api::error_codes;
 use bytes::Bytes;
 use domain::tenant::Tenant;
 use http::HeaderMap;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::app::access::{Caller, feature_on};
 use crate::app::idempotency::Answer;
 use crate::app::{App, Failure};
 use crate::http::handler::{Body, Outcome, Reply, Request};
+use crate::http::sse;
 use crate::http::stream::pieces;
 
 pub(super) fn need_chat(caller: &Caller) -> Result<Tenant, Failure> {
@@ -81,7 +82,7 @@ fn events(stage: Stage, request: String) -> Body {
         let Stage::Writing(mut watch, accepted) = stage else { return None };
         match watch.next().await {
             Piece::Text(text) => {
-                let event = event("text", &json!({"text": text}));
+                let event = sse::event("text", None, &json!({"text": text}));
                 Some((event, (Stage::Writing(watch, accepted), request)))
             }
             Piece::End => Some((last(accepted, &request).await, (Stage::Over, request))),
@@ -97,26 +98,14 @@ async fn last(accepted: Accepted, request: &str) -> Bytes {
         Accepted::Writing(writing) => writing.reply().await.map(|reply| json!({"data": reply})),
     };
     match outcome {
-        Ok(answer) => event("done", &answer),
+        Ok(answer) => sse::event("done", None, &answer),
         Err(failure) => {
             if failure.error.status >= 500 {
                 failure.log_about(request, "a reply that was streamed failed");
             }
-            event("error", &json!({"error": failure.message, "code": failure.error.code}))
+            sse::event("error", None, &json!({"error": failure.message, "code": failure.error.code}))
         }
     }
-}
-
-/// JSON has no line ends, so that it fits into one line of data. What Unicode counts as a line end, too, is escaped: clients
-/// that part lines by that would cut the data there.
-fn event(name: &str, data: &Value) -> Bytes {
-    let mut text = format!("event: {name}\ndata: {data}\n\n");
-    for (end, escaped) in [("\u{85}", "\\u0085"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")] {
-        if text.contains(end) {
-            text = text.replace(end, escaped);
-        }
-    }
-    Bytes::from(text)
 }
 
 #[cfg(test)]
@@ -132,13 +121,5 @@ mod tests {
         };
         assert!(accepts("text/event-stream") && accepts("application/json, Text/Event-Stream;q=0.9"));
         assert!(!accepts("application/json") && !accepts("*/*") && !wants_events(&HeaderMap::new()));
-    }
-
-    #[test]
-    fn words_with_line_ends_stay_in_their_event() {
-        let sent = event("text", &json!({"text": "a\n\nevent: done"}));
-        assert_eq!(&sent[..], b"event: text\ndata: {\"text\":\"a\\n\\nevent: done\"}\n\n");
-        let sent = event("text", &json!({"text": "a\u{85}b\u{2028}c\u{2029}"}));
-        assert_eq!(&sent[..], b"event: text\ndata: {\"text\":\"a\\u0085b\\u2028c\\u2029\"}\n\n");
     }
 }

@@ -3,10 +3,13 @@
 mod account;
 mod agents;
 mod analytics;
+mod attention;
 mod audit;
+mod bell;
 mod boards;
 mod calls;
 mod campaigns;
+mod changes;
 mod channel_conversations;
 mod channel_messages;
 mod channel_templates;
@@ -15,12 +18,21 @@ mod contacts;
 mod data_streams;
 mod do_not_call;
 mod documents;
+mod evaluations;
+mod flow_tries;
+mod flow_versions;
+mod inbox;
 pub(crate) mod knowledge_bases;
 mod knowledge_files;
+mod masked_numbers;
+mod members;
 mod nudges;
 mod numbers;
 pub(crate) mod recordings;
 mod scheduled_calls;
+mod search;
+mod staged_lists;
+mod test_links;
 mod tools;
 mod wallet;
 mod webhooks;
@@ -30,11 +42,28 @@ use crate::{keyed, open};
 
 /// The handlers of the public API by operation.
 pub fn handlers() -> Vec<(&'static str, Handler)> {
-    vec![
+    let mut handlers = vec![
         ("getAccount", keyed!(account::get)),
+        ("getOwnWorkspace", keyed!(account::workspace)),
+        ("updateOwnWorkspace", keyed!(account::update_workspace)),
+        ("listWorkspaceMembers", keyed!(members::list)),
+        ("updateMember", keyed!(members::update)),
+        ("removeMember", keyed!(members::remove)),
+        ("inviteMember", keyed!(members::invite)),
+        ("listInvitations", keyed!(members::invitations)),
+        ("revokeInvitation", keyed!(members::revoke_invitation)),
         ("placeCall", keyed!(calls::place)),
         ("listCalls", keyed!(calls::list)),
+        ("countCalls", keyed!(calls::counts)),
         ("getCall", keyed!(calls::get)),
+        ("listLiveCalls", keyed!(calls::live)),
+        ("streamChanges", keyed!(changes::stream)),
+        ("listAttention", keyed!(attention::list)),
+        ("listNotifications", keyed!(bell::list)),
+        ("readNotifications", keyed!(bell::read)),
+        ("getCallTurns", keyed!(calls::turns)),
+        ("getCallPeaks", keyed!(calls::peaks)),
+        ("search", keyed!(search::search)),
         ("hangUpCall", keyed!(calls::hang_up)),
         ("getRecording", open!(recordings::get)),
         ("getCallTimeline", keyed!(scheduled_calls::call_timeline)),
@@ -71,6 +100,10 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listAgentCards", keyed!(boards::agent_cards)),
         ("moveCampaignCard", keyed!(boards::move_campaign_card)),
         ("moveAgentCard", keyed!(boards::move_agent_card)),
+        ("getCampaignCardHistory", keyed!(boards::campaign_card_history)),
+        ("getAgentCardHistory", keyed!(boards::agent_card_history)),
+        ("undoCampaignCardMove", keyed!(boards::undo_campaign_card)),
+        ("undoAgentCardMove", keyed!(boards::undo_agent_card)),
         ("listChannelNumbers", keyed!(channel_templates::numbers)),
         ("sendChannelMessage", keyed!(channel_messages::send)),
         ("listChannelMessages", keyed!(channel_messages::list)),
@@ -95,8 +128,44 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("sendChatMessage", keyed!(chats::send)),
         ("getChatSession", keyed!(chats::get)),
         ("endChatSession", keyed!(chats::end)),
+        ("listInbox", keyed!(inbox::list)),
+        ("countInbox", keyed!(inbox::counts)),
+        ("getInboxChat", keyed!(inbox::get)),
+        ("takeInboxChat", keyed!(inbox::take)),
+        ("assignInboxChat", keyed!(inbox::assign)),
+        ("writeInboxMessage", keyed!(inbox::write)),
+        ("handInboxChatBack", keyed!(inbox::hand_back)),
+        ("endInboxChat", keyed!(inbox::end)),
+        ("markInboxChatRead", keyed!(inbox::mark_read)),
+        ("listChatNotes", keyed!(inbox::notes)),
+        ("createChatNote", keyed!(inbox::add_note)),
+        ("listInboxTeam", keyed!(inbox::team)),
+        ("setInboxCeiling", keyed!(inbox::set_ceiling)),
+        ("setInboxAvailability", keyed!(inbox::available)),
+        ("getInboxSettings", keyed!(inbox::assignment)),
+        ("setInboxSettings", keyed!(inbox::set_assignment)),
+        ("listSavedAnswers", keyed!(inbox::saved_answers)),
+        ("createSavedAnswer", keyed!(inbox::create_answer)),
+        ("updateSavedAnswer", keyed!(inbox::update_answer)),
+        ("deleteSavedAnswer", keyed!(inbox::delete_answer)),
         ("uploadDocument", keyed!(documents::upload)),
         ("getCallAnalytics", keyed!(analytics::calls)),
+        ("getAgentEvaluation", keyed!(evaluations::settings)),
+        ("setAgentEvaluation", keyed!(evaluations::set_settings)),
+        ("tryEvaluation", keyed!(evaluations::attempt)),
+        ("evaluateChat", keyed!(evaluations::evaluate_chat)),
+        ("evaluateCall", keyed!(evaluations::evaluate_call)),
+        ("listChatEvaluations", keyed!(evaluations::of_chat)),
+        ("listCallEvaluations", keyed!(evaluations::of_call)),
+        ("getEvaluation", keyed!(evaluations::get)),
+        ("setEvaluationMarks", keyed!(evaluations::mark)),
+        ("previewEvaluationSweep", keyed!(evaluations::preview_sweep)),
+        ("startEvaluationSweep", keyed!(evaluations::start_sweep)),
+        ("listEvaluationSweeps", keyed!(evaluations::sweeps)),
+        ("getEvaluationSweep", keyed!(evaluations::sweep)),
+        ("cancelEvaluationSweep", keyed!(evaluations::cancel_sweep)),
+        ("getEvaluationSummary", keyed!(evaluations::summary)),
+        ("getEvaluationAgreement", keyed!(evaluations::agreement)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),
         ("getAgent", keyed!(agents::get)),
@@ -106,6 +175,23 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("getFlow", keyed!(agents::flow)),
         ("saveFlow", keyed!(agents::save_flow)),
         ("publishFlow", keyed!(agents::publish_flow)),
+        ("listFlowVersions", keyed!(flow_versions::list)),
+        ("getFlowVersion", keyed!(flow_versions::get)),
+        ("compareFlowVersions", keyed!(flow_versions::diff)),
+        ("restoreFlowVersion", keyed!(flow_versions::restore)),
+        ("getFlowVisits", keyed!(flow_versions::visits)),
+        ("setFlowPresence", keyed!(flow_versions::set_presence)),
+        ("tryFlow", keyed!(flow_tries::begin)),
+        ("getFlowTry", keyed!(flow_tries::get)),
+        ("sendTryMessage", keyed!(flow_tries::say)),
+        ("goBackInTry", keyed!(flow_tries::back)),
+        ("endFlowTry", keyed!(flow_tries::close)),
+        ("createTestLink", keyed!(test_links::make)),
+        ("listTestLinks", keyed!(test_links::list)),
+        ("revokeTestLink", keyed!(test_links::revoke)),
+        ("openTestChat", open!(test_links::open)),
+        ("sendTestMessage", open!(test_links::say)),
+        ("getTestChat", open!(test_links::read)),
         ("listVoices", keyed!(agents::voices)),
         ("listTools", keyed!(tools::list)),
         ("listNumbers", keyed!(numbers::list)),
@@ -143,6 +229,12 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("exportLog", keyed!(audit::export)),
         ("getBlockedStats", keyed!(audit::stats)),
         ("getLogHead", keyed!(audit::head)),
+        ("listLogRecords", keyed!(audit::records)),
+        ("getLogRecord", keyed!(audit::record)),
+        ("listActions", keyed!(audit::actions)),
+        ("revealContact", keyed!(masked_numbers::contact)),
+        ("revealCall", keyed!(masked_numbers::call)),
+        ("revealConversation", keyed!(masked_numbers::conversation)),
         ("listWalletTransactions", keyed!(wallet::transactions)),
         ("listWebhooks", keyed!(webhooks::list)),
         ("createWebhook", keyed!(webhooks::create)),
@@ -153,8 +245,11 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("testWebhook", keyed!(webhooks::test)),
         ("listWebhookDeliveries", keyed!(webhooks::deliveries)),
         ("getWebhookDelivery", keyed!(webhooks::delivery)),
+        ("replayFailedDeliveries", keyed!(webhooks::replay_failed)),
         ("replayWebhookDelivery", keyed!(webhooks::replay)),
         ("listEvents", keyed!(webhooks::events)),
         ("triggerEvent", keyed!(webhooks::trigger)),
-    ]
+    ];
+    handlers.extend(staged_lists::handlers());
+    handlers
 }

@@ -4,11 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::envelope::Deleted;
-use api::webhooks::{EventStream, EventTrigger, TestedWebhook, TriggeredEvent, WebhookSecret, WebhookTest};
+use api::webhooks::{
+    EventStream, EventTrigger, FailedReplay, TestedWebhook, TriggeredEvent, WebhookSecret, WebhookTest,
+};
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
 use store::deliveries::Filter;
 
 use crate::app::access::Caller;
+use crate::app::deliveries::About;
 use crate::app::event_stream::After;
 use crate::app::{App, Failure, deliveries, event_stream, webhooks};
 use crate::http::handler::{Outcome, Reply, Request};
@@ -63,6 +66,21 @@ pub async fn test(app: Arc<App>, caller: Caller, mut request: Request) -> Outcom
 pub async fn deliveries(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let text = |name: &str| request.query_text(name).map(str::to_owned);
     let (filter, before) = (Filter { status: text("status"), kind: text("event") }, request.cursor(&app)?);
+    // A malformed id matches nothing.
+    let about = match (request.query_text("callId"), request.query_text("eventId")) {
+        (None, None) => None,
+        (Some(_), Some(_)) => return Err(Failure::field("eventId", "cannot be combined with callId")),
+        (Some(call), None) => Some(call.parse().ok().map(About::Call)),
+        (None, Some(event)) => Some(event.parse().ok().map(About::Event)),
+    };
+    if let Some(about) = about {
+        let (endpoint, limit) = (endpoint_of(&request)?, request.query_number("limit"));
+        let Some(about) = about else { return Reply::page(&app, &request, &[(); 0], None) };
+        let (tenant, mode) = (caller.tenant(), caller.mode());
+        let (rows, next) =
+            deliveries::list_about(&app, tenant, mode, endpoint, about, filter, before, limit).await?;
+        return Reply::page(&app, &request, &rows, next.as_deref());
+    }
     let (rows, next) = deliveries::list(
         &app,
         caller.tenant(),
@@ -74,6 +92,13 @@ pub async fn deliveries(app: Arc<App>, caller: Caller, request: Request) -> Outc
     )
     .await?;
     Reply::page(&app, &request, &rows, next.as_deref())
+}
+
+pub async fn replay_failed(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
+    let body: FailedReplay = request.body()?;
+    let endpoint = endpoint_of(&request)?;
+    let (tenant, mode) = (caller.tenant(), caller.mode());
+    Reply::data(202, &deliveries::replay_failed(&app, tenant, mode, endpoint, body.since, body.until).await?)
 }
 
 pub async fn delivery(app: Arc<App>, caller: Caller, request: Request) -> Outcome {

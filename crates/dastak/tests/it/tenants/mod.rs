@@ -130,7 +130,7 @@ async fn prepare(with_neighbour: bool) -> (Prepared, Option<Neighbour>) {
         let person = json!({"externalRef": "customer-2", "phone": OPTED_OUT, "optOut": true});
         desk.post("/v1/contacts", &person).await.expect(201);
         desk.post("/v1/dnc", &json!({"phones": [LISTED]})).await.expect(200);
-        let member = desk.member("asha@example.com", "admin").await;
+        let member = desk.add_member("asha@example.com", "admin").await;
         let pack = json!({"name": "of the neighbour", "hours": [{"days": [0, 1, 2, 3, 4, 5, 6], "from": "09:00", "to": "21:00"}],
             "caps": {"perDay": 1, "perWeek": 1}});
         desk.operator("POST", "/compliance-packs", pack).await.expect(201);

@@ -97,8 +97,12 @@ pub(super) fn without_secrets(value: &mut Value) {
     ];
     match value {
         Value::Object(fields) => {
+            let of_a_key = fields.get("field").is_some_and(|field| field == "prefix");
             for (name, value) in fields.iter_mut() {
-                if SECRET.contains(&name.as_str()) && (value.is_string() || value.is_number()) {
+                // A long value in a log of actions is shown as a keyed hash.
+                let hashed = value.as_str().is_some_and(|text| text.contains(" bytes, hash "));
+                let secret = SECRET.contains(&name.as_str()) || hashed || (of_a_key && name != "field");
+                if secret && (value.is_string() || value.is_number()) {
                     *value = json!("SECRET");
                 } else {
                     without_secrets(value);

@@ -5,6 +5,7 @@
 
 mod campaigns;
 mod channel;
+mod member;
 mod nudges;
 
 use std::ops::Deref;
@@ -22,6 +23,7 @@ use crate::app::{Answer, TestApp, Workspace};
 
 pub use campaigns::{names, phones, refs, shown_row};
 pub use channel::Channel;
+pub use member::{Member, SAME_ORIGIN};
 pub use nudges::{assert_nudge, id};
 
 /// Noon in India on a Monday.
@@ -357,7 +359,7 @@ impl World {
     }
 
     /// Adds a member; its id.
-    pub async fn member(&self, email: &str, role: &str) -> String {
+    pub async fn add_member(&self, email: &str, role: &str) -> String {
         let body = json!({"email": email, "name": "Ravi", "role": role});
         self.operator("POST", "/members", body).await.id(201)
     }

@@ -135,24 +135,27 @@ impl Court<'_> {
     /// A chat passes from the agent to people and back by one step at a time, each told once, and the agent says nothing
     /// while people have it. Each event says how many messages there were.
     fn people_own_chats(&self, chats: &[ChatSeen], broken: &mut Vec<String>) {
-        let mut steps: HashMap<String, Vec<(String, i64)>> = HashMap::new();
-        let sql = "select json_extract(envelope, '$.data.chatId'), type, transcript from events where type in \
+        let mut steps: HashMap<String, Vec<(String, i64, Option<String>)>> = HashMap::new();
+        let sql = "select json_extract(envelope, '$.data.chatId'), type, transcript, \
+             json_extract(envelope, '$.data.assignedTo.userId') from events where type in \
              ('chat.handoff_requested', 'chat.assigned', 'chat.handed_back') and envelope is not null order by rowid";
-        for (chat, kind, transcript) in self.rows(sql, |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+        for (chat, kind, transcript, to) in self.rows(sql, |row| {
+            let to: Option<String> = row.get(3)?;
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, to))
         }) {
             let messages = transcript.split(' ').nth(1).and_then(|number| number.parse().ok());
-            steps.entry(chat).or_default().push((kind, messages.expect("a number of messages")));
+            steps.entry(chat).or_default().push((kind, messages.expect("a number of messages"), to));
         }
         for chat in chats.iter().filter(|chat| !chat.erased) {
             let told = steps.remove(&chat.id).unwrap_or_default();
             let mut owned = Vec::new();
             // Since which message people have it, and whether the agent asked for them.
-            let (mut people, mut asked, mut assigned) = (None, false, false);
-            for (kind, messages) in &told {
+            let (mut people, mut asked, mut assigned) = (None, false, None);
+            for (kind, messages, to) in &told {
                 let fits = match kind.as_str() {
                     "chat.handoff_requested" => people.is_none(),
-                    "chat.assigned" => !assigned,
+                    // By hand it goes from one member to another.
+                    "chat.assigned" => assigned != to.as_ref(),
                     _ => people.is_some(),
                 };
                 if !fits {
@@ -161,12 +164,12 @@ impl Court<'_> {
                 match kind.as_str() {
                     "chat.handed_back" => {
                         owned.extend(people.take().map(|from| from..=*messages));
-                        (asked, assigned) = (false, false);
+                        (asked, assigned) = (false, None);
                     }
                     _ => {
                         people = people.or(Some(messages + 1));
                         asked |= kind == "chat.handoff_requested";
-                        assigned |= kind == "chat.assigned";
+                        assigned = to.as_ref().or(assigned);
                     }
                 }
             }
@@ -182,7 +185,7 @@ impl Court<'_> {
                     ));
                 }
             }
-            let of = |wanted: &str| told.iter().any(|(kind, _)| kind == wanted);
+            let of = |wanted: &str| told.iter().any(|(kind, ..)| kind == wanted);
             let known = &self.log.chats;
             let is = |id: &&domain::ids::Id<domain::ids::Chat>| id.to_string() == chat.id;
             if known.taken.iter().any(|id| is(&id)) && !of("chat.assigned") {

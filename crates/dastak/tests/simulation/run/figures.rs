@@ -15,8 +15,11 @@ pub struct Figures {
     pub exhausted: u64,
     pub crashes: u64,
     pub restores: u64,
-    /// Chats that teammates took over, and requests that reached tools.
+    /// Chats that teammates took over.
     pub takeovers: u64,
+    /// Chats that round robin gave to members.
+    pub assigned: u64,
+    /// Requests that reached tools.
     pub tools: u64,
     pub nudges: u64,
     pub scheduled: u64,
@@ -41,6 +44,7 @@ impl Figures {
         self.crashes += other.crashes;
         self.restores += other.restores;
         self.takeovers += other.takeovers;
+        self.assigned += other.assigned;
         self.tools += other.tools;
         self.nudges += other.nudges;
         self.scheduled += other.scheduled;
@@ -70,6 +74,7 @@ impl std::fmt::Display for Figures {
             crashes,
             restores,
             takeovers,
+            assigned,
             tools,
             nudges,
             scheduled,
@@ -91,7 +96,7 @@ impl std::fmt::Display for Figures {
         let lethal = boundaries.values().filter(|count| count.crashed > 0).count();
         write!(
             f,
-            "{acts} acts, {dials} dials, {legs} second legs, {exhausted} calls that ran out of money, {crashes} crashes (at {lethal} of {} boundaries, and between them), {restores} restores, {takeovers} chats taken over, {tools} requests to tools, {steps} steps of the clock, {nudges} nudges, {scheduled} scheduled calls, {records} records of streams, {notes} calls written back, {messages} messages handed over, {told} notifications",
+            "{acts} acts, {dials} dials, {legs} second legs, {exhausted} calls that ran out of money, {crashes} crashes (at {lethal} of {} boundaries, and between them), {restores} restores, {takeovers} chats taken over, {assigned} given by round robin, {tools} requests to tools, {steps} steps of the clock, {nudges} nudges, {scheduled} scheduled calls, {records} records of streams, {notes} calls written back, {messages} messages handed over, {told} notifications",
             boundaries.keys().filter(|(name, _)| !name.starts_with("read ")).count(),
         )
     }

@@ -25,8 +25,10 @@ mod turn;
 
 use std::collections::VecDeque;
 
+use domain::evaluation::Grades;
 use domain::ports::{
-    Analysis, AnalysisOrder, Answer, LanguageModel, ProviderError, Said, TalkOrder, Talking,
+    Analysis, AnalysisOrder, Answer, GradeOrder, LanguageModel, ProviderError, ProviderFault, Said,
+    TalkOrder, Talking,
 };
 use domain::speech::sentences;
 
@@ -55,6 +57,13 @@ impl LanguageModel for OfflineAnswerer {
 
     fn analyse(&self, order: AnalysisOrder) -> Answer<'_, Result<Analysis, ProviderError>> {
         Box::pin(std::future::ready(Ok(analysis::read(&order))))
+    }
+
+    /// It has no judgement: a grade of its would be a guess.
+    fn grade(&self, _: GradeOrder) -> Answer<'_, Result<Grades, ProviderError>> {
+        let error =
+            ProviderError::new("offline", ProviderFault::Refused, "the offline answerer does not grade");
+        Box::pin(std::future::ready(Err(error)))
     }
 
     fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
