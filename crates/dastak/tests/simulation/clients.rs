@@ -211,6 +211,7 @@ pub async fn set_up(
                 "message.received",
                 "message.read",
                 "message.failed",
+                "chat.evaluated",
             ],
             _ => &["nudge.finished"],
         };

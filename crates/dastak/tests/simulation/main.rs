@@ -49,6 +49,17 @@ fn drawn(word: &str) -> std::ops::Range<u64> {
     first..first + DRAWN
 }
 
+/// Says which seed it was when its run panics.
+struct NameOfPanic(u64);
+
+impl Drop for NameOfPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("SIM_SEED={} panicked", self.0);
+        }
+    }
+}
+
 #[test]
 fn every_seed_keeps_the_promises() {
     let engine = stage::Engine::chosen();
@@ -74,6 +85,7 @@ fn every_seed_keeps_the_promises() {
             scope.spawn(|| {
                 loop {
                     let Some(&seed) = all.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+                    let _name = NameOfPanic(seed);
                     let report = run::run(seed, false, engine);
                     totals.lock().unwrap().add(&report.figures);
                     if !report.broken.is_empty() {

@@ -6,7 +6,7 @@
 //! not waited for: when it goes on, its clock is set, as on a machine that slept.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dastak::app::Wakes;
 use dastak::runtime::clock::Clock;
@@ -24,6 +24,10 @@ const LOOKS_BY_ITSELF: i64 = 5 * SECOND;
 
 /// The most that a thread of a store waits in real time for a node that stands still.
 const STAND_STILL: Duration = Duration::from_secs(60);
+
+/// Real time after which a run ends whose work does not settle: somebody waits for a timer, and the time for them. The
+/// longest moment of a run takes a few seconds.
+const NEVER_SETTLES: Duration = Duration::from_secs(180);
 
 /// What is known of one node.
 #[derive(Default)]
@@ -273,6 +277,7 @@ impl World {
     /// Lets the time pass up to `to` for all nodes that run: from one timer to the next, and not before everybody's work
     /// has settled.
     pub async fn advance_all(&self, to: Timestamp) {
+        let mut began = Instant::now();
         loop {
             let (clocks, now) = (self.nodes.running(), self.now());
             let settling = async {
@@ -288,8 +293,14 @@ impl World {
                 return std::future::pending().await;
             }
             if !clocks.iter().all(Clock::is_idle) {
+                assert!(
+                    began.elapsed() < NEVER_SETTLES,
+                    "the work of this moment does not settle: {}",
+                    self.now()
+                );
                 continue;
             }
+            began = Instant::now();
             let next = clocks.iter().filter_map(Clock::next_timer).min().filter(|next| *next <= to);
             let moment = next.unwrap_or(to);
             if next.is_none() && moment <= self.now() {

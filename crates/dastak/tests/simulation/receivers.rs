@@ -251,9 +251,9 @@ pub fn broken(
     }
     for endpoint in &post.endpoints {
         for event in events.iter().filter(|event| event.tenant == endpoint.tenant) {
-            // Events of messages go to those who name them.
             let named = endpoint.picked.contains(&event.kind);
-            if !named && (!endpoint.picked.is_empty() || event.kind.starts_with("message.")) {
+            let must_be_named = || api::events::find(&event.kind).is_some_and(|kind| kind.pick_only);
+            if !named && (!endpoint.picked.is_empty() || must_be_named()) {
                 continue;
             }
             let came = arrived.contains(&(&endpoint.host, &event.id));
