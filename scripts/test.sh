@@ -24,12 +24,14 @@ trap end EXIT
 # The telephone tests wait for real time rather than for a processor, and take turns among themselves. Each test of signalling starts
 # processes of its own, up to twenty: more tests at once than these, and a peer may start later than a caller waits for its answer.
 telephone_threads=32 signalling_threads=4
+# The most seconds of a step: one that hangs fails and shows where.
+longest=2400
 
 # step NAME COMMAND…
 step() {
     local name="$1" log="$logs/${1//[^a-zA-Z0-9]/-}.log" began=$SECONDS
     shift
-    if TIMEFORMAT="%U %S" && { time "$@" >"$log" 2>&1; } 2>"$log.time"; then
+    if TIMEFORMAT="%U %S" && { time timeout --kill-after=10 $longest "$@" >"$log" 2>&1; } 2>"$log.time"; then
         echo "== $name: $((SECONDS - began)) s, $(awk '{ printf "%.0f", $1 + $2 }' "$log.time") s of the processors"
         return
     fi
