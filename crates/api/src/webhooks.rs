@@ -438,6 +438,7 @@ pub const OPERATIONS: &[Operation] = &[
     )
     .role(Role::Admin)
     .about("`livemode` of the sample is false; nothing else changes.")
+    .traffic()
     .scope(WEBHOOKS_WRITE)
     .body(request::<EventTrigger>)
     .answers(&[(202, Some(data::<TriggeredEvent>))]),

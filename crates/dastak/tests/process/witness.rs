@@ -63,7 +63,8 @@ async fn a_killed_node_knows_an_older_state_of_its_log() {
     witnessed(&folder.0, &format!("{other} consent 0 1 ")).await;
     node.kill();
     let theft = format!(
-        "delete from decision_log where workspace = '{workspace}' and seq > 3; delete from decision_log_heads where workspace = '{workspace}'; \
+        "delete from decision_log where workspace = '{workspace}' and seq > (select h.seq from stolen_heads h \
+         where h.workspace = decision_log.workspace and h.chain = decision_log.chain); delete from decision_log_heads where workspace = '{workspace}'; \
          insert into decision_log_heads select * from stolen_heads where workspace = '{workspace}'; \
          delete from decision_log where workspace = '{other}'; delete from decision_log_heads where workspace = '{other}'"
     );
