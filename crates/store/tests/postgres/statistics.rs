@@ -201,8 +201,8 @@ const KNOWN: [(&str, &str); 3] = [
 
 #[tokio::test]
 async fn a_list_that_grows_is_read_by_its_numbers_and_places_whatever_is_known_of_it_on_postgres() {
-    const ROWS: i64 = 4_000;
-    const TOGETHER: i64 = 250;
+    const ROWS: i64 = 4_096;
+    const TOGETHER: i64 = 256;
     let url = fresh_database().await;
     let (store, server) = (open(&url, 1).0, raw(&url).await);
     store.migrate(|_, _, _| ()).await.expect("a schema");
