@@ -128,8 +128,9 @@ pub fn facts(tx: &mut TenantTx, hour: i64) -> Result<(Vec<CallFact>, Vec<CallDet
         "select {} from calls where workspace = ?1 and mode = 'live' and id >= ?2 and id < ?3 order by id",
         FactRow::COLUMNS
     );
+    // SQLite has to find the predicate of the index word for word.
     const CHARGES: &str = "select reference, -amount from wallet_entries where workspace = ?1 and kind = 'call_charge' \
-                           and reference >= ?2 and reference < ?3";
+                           and kind in ('call_charge', 'chat_charge') and reference >= ?2 and reference < ?3";
     let between = params![bound(hour), bound(hour + 1)];
     let mut charged: HashMap<Id<Call>, i64> = HashMap::new();
     for (reference, amount) in tx.all::<(String, i64)>(CHARGES, between)? {

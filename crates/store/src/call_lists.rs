@@ -369,7 +369,7 @@ pub fn alike(tx: &mut TenantTx, mode: Mode, filter: &Filter) -> Result<Vec<Alike
 }
 
 /// What these calls were charged, minor units, second legs included; calls without a charge are left out. One look-up a
-/// call in the index `one_charge_per_reference`.
+/// call in the index `one_charge_per_reference`, whose predicate SQLite has to find word for word.
 pub fn charged(tx: &mut TenantTx, calls: &[Id<Call>]) -> Result<HashMap<Id<Call>, i64>, DbError> {
     if calls.is_empty() {
         return Ok(HashMap::new());
@@ -378,7 +378,7 @@ pub fn charged(tx: &mut TenantTx, calls: &[Id<Call>]) -> Result<HashMap<Id<Call>
     let asked = tx.column_of(&mut params, calls.iter().map(|id| (*id).into()));
     let sql = format!(
         "with asked (id) as (values {asked}) select asked.id, (select cast(sum(-w.amount) as bigint) from wallet_entries w \
-         where w.workspace = ?1 and w.kind = 'call_charge' and w.reference >= asked.id and w.reference < asked.id || '~') from asked"
+         where w.workspace = ?1 and w.kind = 'call_charge' and w.kind in ('call_charge', 'chat_charge') and w.reference >= asked.id and w.reference < asked.id || '~') from asked"
     );
     let found: Vec<(Id<Call>, Option<i64>)> = tx.all(&sql, &params)?;
     Ok(found.into_iter().filter_map(|(call, amount)| Some((call, amount?))).collect())

@@ -33,6 +33,9 @@ const OVERLAP: i64 = 15 * SECOND;
 /// The state of a call that nobody has stored for so long is dropped, milliseconds: its node is gone.
 pub(super) const ABANDONED: i64 = 15 * MINUTE;
 
+/// The number of the last news of a call before the first look at its words, which tells none of those before it.
+const UNSEEN: i64 = i64::MAX;
+
 /// What was told of a call.
 struct Known {
     mode: Mode,
@@ -93,6 +96,9 @@ impl LiveLooks {
         self.tell_words(LiveCalls::of(app).states(self.tenant), &tell);
         let stored = std::mem::take(&mut self.stored);
         self.tell_words(stored, &tell);
+        // Nothing of the others is known to anybody here yet: they only ring, or another node has not stored them since nobody
+        // watched. All that comes of them is new.
+        self.calls.values_mut().filter(|known| known.seq == UNSEEN).for_each(|known| known.seq = 0);
     }
 
     /// Reads the table, and what other nodes have stored.
@@ -156,7 +162,7 @@ impl LiveLooks {
         };
         for ((id, status), mode) in both {
             let known = before.remove(&id);
-            let seq = known.as_ref().map_or(if self.begun { 0 } else { i64::MAX }, |known| known.seq);
+            let seq = known.as_ref().map_or(if self.begun { 0 } else { UNSEEN }, |known| known.seq);
             if self.begun && known.as_ref().is_none_or(|known| known.status.stage() != status.stage()) {
                 say(id, mode, status.stage().as_str());
             }

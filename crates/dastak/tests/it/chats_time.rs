@@ -91,7 +91,7 @@ async fn a_suspension_ends_chats() {
 async fn business_hours_close_the_door() {
     let kit = Chats::open().await;
     // A Monday, 10:00 in India.
-    kit.set_clock("2031-01-06T04:30:00.000Z").await;
+    kit.sleep_until("2031-01-06T04:30:00.000Z").await;
     let path = format!("/agents/{}/business-hours", kit.agent);
     let body = json!({"timezone": "Asia/Kolkata", "hours": [{"days": [0, 1, 2, 3, 4], "from": "09:00", "to": "18:00"}]});
     let set = kit.operator("PUT", &path, body.clone()).await.data(200);

@@ -186,7 +186,10 @@ async fn every_change_is_told_and_a_stream_goes_on_after_a_restart() {
     // Nobody listens to these.
     drop(tab);
     let missed = change_things(&world, "second").await;
+    // The clock of a service that starts shows the hour of the test, in which nobody may be called at night.
+    let now = world.now().await;
     let world = world.restart().await;
+    world.set_clock(&now).await;
     let mut tab = Opening { last: Some(last), ..Opening::of(&world) }.open(world.app()).await;
     assert_eq!((tab.resumed, tab.resets), (Some(true), 0));
     for (topic, object) in missed {
@@ -406,35 +409,52 @@ async fn another_node_tells_the_same_and_goes_on_with_a_tab_on_postgres() {
         tab.is_told(topic, &object).await;
     }
     assert_eq!(tab.resets, 0);
-    // Words of a call that the first node holds reach a tab on the second one.
+}
+
+/// Words of a call that the first node holds reach a tab on the second one: those that were said while nobody watched, since
+/// the second node could show them to nobody before, and each that follows.
+#[tokio::test(flavor = "multi_thread")]
+async fn words_of_a_call_reach_a_tab_on_another_node_on_postgres() {
+    needs_postgres();
+    let world = World::open().await;
+    let other = TestApp::start_again(beside(&world)).await;
+    let now = || world.app().clock.now();
+    other.set_clock(&now().to_string()).await;
     let call: Id<Call> = world.placed(world.live(), "0003").await.parse().unwrap();
-    let mut watching =
-        Opening { topics: Some("live"), member: member(2), ..Opening::of(&world) }.open(other.app()).await;
     let live = LiveCalls::of(world.app());
     live.begin(world.tenant(), call);
     let words =
         |text: &str, turn| Said::Words { turn, role: Role::Customer, text: text.into(), complete: true };
-    live.tell(call, words("hello", 0), world.app().clock.now());
-    let heard = async {
-        watching
-            .until("the words come", |tab| tab.deltas.iter().any(|delta| delta["text"] == "hello again"))
-            .await;
-    };
-    let published = async {
-        let mut turn = 0;
-        loop {
-            turn += 1;
-            live.tell(call, words("hello again", turn), world.app().clock.now());
-            live::publish(world.app()).await.expect("a commit");
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::select! {
-        () = heard => {}
-        () = published => {}
+    live.tell(call, words("hello", 0), now());
+    let mut tab = Opening { topics: Some("live"), ..Opening::of(&world) }.open(other.app()).await;
+    // Its first look is over, so the first node knows that somebody watches.
+    tab.until("it is told of counts", |tab| tab.deltas.iter().any(|delta| delta["topic"] == "counts")).await;
+    for (turn, said) in [(1, "hello again"), (2, "are you there"), (3, "good bye")] {
+        live.tell(call, words(said, turn), now());
+        live::publish(world.app()).await.expect("a commit");
+        tab.until("the words come", |tab| tab.deltas.iter().any(|delta| delta["text"] == said)).await;
     }
+    let told: Vec<&str> = tab.deltas.iter().filter_map(|delta| delta["text"].as_str()).collect();
+    assert_eq!(told, ["hello", "hello again", "are you there", "good bye"]);
     let listed = live::list(other.app(), world.tenant(), Mode::Live, None, 10).await.expect("a list");
-    assert_eq!(listed.0[0].last_words.as_ref().map(|words| words.text.as_str()), Some("hello again"));
+    assert_eq!(listed.0[0].last_words.as_ref().map(|words| words.text.as_str()), Some("good bye"));
+}
+
+/// A call that rings when the first tab opens is answered later: its first words are told.
+#[tokio::test]
+async fn the_first_words_of_a_call_that_rang_are_told() {
+    let world = World::open().await;
+    let rings = world.placed(world.live(), "0001").await;
+    let mut tab = Opening { topics: Some("live"), ..Opening::of(&world) }.open(world.app()).await;
+    tab.until("it is told of counts", |tab| tab.deltas.iter().any(|delta| delta["topic"] == "counts")).await;
+    // Its first look is over when it is told of a call that began after it.
+    let next = world.placed(world.live(), "0002").await;
+    tab.is_told(Topic::Live, &next).await;
+    let (live, call) = (LiveCalls::of(world.app()), rings.parse::<Id<Call>>().unwrap());
+    live.begin(world.tenant(), call);
+    let said = Said::Words { turn: 0, role: Role::Customer, text: "hello".into(), complete: true };
+    live.tell(call, said, world.app().clock.now());
+    tab.until("the words come", |tab| tab.deltas.iter().any(|delta| delta["text"] == "hello")).await;
 }
 
 /// The settings of a second node.

@@ -181,7 +181,7 @@ async fn tokens_cannot_be_tried_out() {
 async fn a_stream_takes_six_hundred_requests_a_minute() {
     let world = World::bare().await;
     // Early in a minute, so that all of it fits.
-    world.set_clock("2030-01-07T06:30:00Z").await;
+    world.sleep_until("2030-01-07T06:30:00Z").await;
     let (made, other) = (world.webhook_stream().await, world.webhook_stream().await);
     for number in 0..600 {
         let answer = send(&world, &made, &json!([])).await;
@@ -200,7 +200,7 @@ async fn a_stream_takes_six_hundred_requests_a_minute() {
 #[tokio::test]
 async fn the_streams_of_a_workspace_take_three_thousand_requests_a_minute() {
     let world = World::bare().await;
-    world.set_clock("2030-01-07T06:30:00Z").await;
+    world.sleep_until("2030-01-07T06:30:00Z").await;
     let tenant = world.tenant();
     let streams = [world.webhook_stream().await, world.webhook_stream().await];
     // As if others had sent what is missing of it.
@@ -541,7 +541,7 @@ async fn a_stream_stores_so_much_a_day_and_a_workspace_so_much_in_all() {
     })
     .await;
     let neighbour = world.neighbour().await;
-    world.set_clock("2030-01-07T23:00:00Z").await;
+    world.sleep_until("2030-01-07T23:00:00Z").await;
     let (one, two) = (world.webhook_stream().await, world.webhook_stream().await);
     let batch = |from: usize| {
         let record = |number| json!({"phone": format!("98{:08}", from + number), "note": "n".repeat(40_000)});

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::blocks::{self, Moves};
 use crate::db::row::row;
-use crate::db::{DbError, TenantTx, Tx, Value};
+use crate::db::{DbError, PLANNED_ANEW, TenantTx, Tx, Value};
 use crate::params;
 
 row! {
@@ -153,7 +153,12 @@ pub fn get(tx: &mut TenantTx, campaign: Id<Campaign>, id: Id<ListRow>) -> Result
     )
 }
 
-/// Which of these numbers (keyed hashes) a list has already.
+/// The condition that finds a number in a list, by the indexes `campaign_row_by_number` (for valid rows) and
+/// `campaign_rows_flagged_by_number`. Only they have the expression, so PostgreSQL has no choice of indexes: while its
+/// statistics do not tell that a list is long, it takes any that begins with campaign and list, and reads the whole list.
+pub(super) const NUMBER_IN_LIST: &str = "campaign || '' = ?2 and list = ?3 and phone_hash is not null";
+
+/// Which of these numbers (keyed hashes) a list has already: one look-up for each.
 pub fn listed(
     tx: &mut TenantTx,
     campaign: Id<Campaign>,
@@ -164,13 +169,11 @@ pub fn listed(
     for hashes in hashes.chunks(LOOKED_UP) {
         let mut values = vec![campaign.into(), list.into()];
         let wanted = tx.column_of(&mut values, hashes.iter().map(|hash| hash.as_ref().into()));
-        // One index lookup for each number. With `in`, PostgreSQL scans the whole list for each statement while its
-        // statistics say that the list is short, as they do while it grows.
         found.extend(tx.all::<String>(
             &format!(
                 "with wanted(hash) as (values {wanted}) select hash from wanted where \
-                 (select 1 from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and valid = 1 \
-                 and phone_hash is not null and phone_hash = wanted.hash limit 1) = 1"
+                 (select 1 from campaign_rows where workspace = ?1 and {NUMBER_IN_LIST} and valid = 1 \
+                 and phone_hash = wanted.hash limit 1) = 1 {PLANNED_ANEW}"
             ),
             &values,
         )?);
@@ -210,7 +213,7 @@ pub fn to_call(
     tx.all(
         formatcp!(
             "select {COLUMNS} from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and state = ?4 and position > ?5 \
-             and (state <> 'unreached' or retryable = 1) order by position limit ?6"
+             and (state <> 'unreached' or retryable = 1) order by position limit ?6 {PLANNED_ANEW}"
         ),
         params![campaign, list, state, position, limit],
     )
@@ -395,7 +398,7 @@ pub fn of_person(tx: &mut TenantTx, hashes: &[String]) -> Result<Vec<EntryRow>, 
                     "select {COLUMNS} from campaign_rows where workspace = ?1 and id in (select r.id from \
                      (select id as campaign, list from campaigns where workspace = ?1 union all \
                      select campaign, list from campaign_lists where workspace = ?1) as lists cross join campaign_rows r \
-                     where r.campaign = lists.campaign and r.list = lists.list and r.valid = {valid} \
+                     where r.campaign || '' = lists.campaign || '' and r.list = lists.list and r.valid = {valid} \
                      and r.phone_hash is not null and r.phone_hash = ?2) order by campaign, list, position /*pg for update*/"
                 ),
                 params![hash],

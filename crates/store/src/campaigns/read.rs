@@ -33,12 +33,12 @@ impl Search {
     /// [`IN_LIST`].
     fn rows(&self, place: usize) -> String {
         match self {
-            // One lookup in each of two partial indexes. Only the inner queries name the list, so that SQLite does not
-            // scan it.
+            // One lookup in each of two partial indexes, as for [`NUMBER_IN_LIST`](super::list::NUMBER_IN_LIST). Only the
+            // inner queries name the list, so that SQLite does not scan it.
             Self::Number(_) => {
                 let with = |valid: u8| {
                     format!(
-                        "select n.id from campaign_rows n where n.campaign = ?2 and n.list = ?3 and n.valid = {valid} \
+                        "select n.id from campaign_rows n where n.campaign || '' = ?2 and n.list = ?3 and n.valid = {valid} \
                          and n.phone_hash is not null and n.phone_hash = ?{place}"
                     )
                 };
@@ -59,9 +59,9 @@ impl Search {
                 self.rows(place)
             ),
             Self::Text(_) => format!(
-                "select r.id as id, r.position as position from {} where {LISTED} \
+                "select r.id as id, r.position as position from {} \
                  and /*sqlite*/instr(search, ?{place}) > 0/*end*/ /*pg strpos(search, ?{place}) > 0*/",
-                if list_is_shorter { LIST_FIRST } else { ENTRIES_FIRST }
+                listed_rows(list_is_shorter)
             ),
         }
     }
@@ -87,12 +87,18 @@ pub struct Page {
 
 const COLUMNS: &str = EntryRow::COLUMNS;
 const IN_LIST: &str = "workspace = ?1 and campaign = ?2 and list = ?3";
+const LISTED: &str = "d.workspace = ?1 and r.workspace = ?1 and r.list = ?3 and r.valid = 1 \
+     and r.phone_hash is not null and r.phone_hash = d.phone_hash";
+const LIST_FIRST: &str =
+    formatcp!("campaign_rows r cross join do_not_call d where r.campaign = ?2 and {LISTED}");
+const ENTRIES_FIRST: &str =
+    formatcp!("do_not_call d cross join campaign_rows r where r.campaign || '' = ?2 and {LISTED}");
+
 /// Rows on the do-not-call list: one lookup for each entry of the shorter list. SQLite drives from the table that is
 /// named first.
-const LISTED: &str = "d.workspace = ?1 and r.workspace = ?1 and r.campaign = ?2 and r.list = ?3 and r.valid = 1 \
-     and r.phone_hash is not null and r.phone_hash = d.phone_hash";
-const LIST_FIRST: &str = "campaign_rows r cross join do_not_call d";
-const ENTRIES_FIRST: &str = "do_not_call d cross join campaign_rows r";
+fn listed_rows(list_is_shorter: bool) -> &'static str {
+    if list_is_shorter { LIST_FIRST } else { ENTRIES_FIRST }
+}
 
 /// Whether the calling list has fewer rows than the do-not-call list has entries.
 fn is_shorter(tx: &mut TenantTx, campaign: Id<Campaign>) -> Result<bool, DbError> {
@@ -135,11 +141,11 @@ pub fn page(tx: &mut TenantTx, campaign: Id<Campaign>, page: &Page) -> Result<Ve
             }
             RowFilter::DoNotCall => {
                 bounds(page.limit, page.offset);
-                let from = if is_shorter(tx, campaign)? { LIST_FIRST } else { ENTRIES_FIRST };
+                let from = listed_rows(is_shorter(tx, campaign)?);
                 tx.all(
                     &format!(
                         "select {COLUMNS} from campaign_rows where workspace = ?1 and id in (select id from (select r.id as id from {from} \
-                         where {LISTED} order by r.position limit ?4 offset ?5) as page) order by position"
+                         order by r.position limit ?4 offset ?5) as page) order by position"
                     ),
                     &values,
                 )
@@ -218,10 +224,7 @@ pub fn count_listed(
     let mut values = of_list(campaign, list);
     let shorter = is_shorter(tx, campaign)?;
     let sql = match search {
-        None => {
-            let from = if shorter { LIST_FIRST } else { ENTRIES_FIRST };
-            format!("select count(*) from {from} where {LISTED}")
-        }
+        None => format!("select count(*) from {}", listed_rows(shorter)),
         Some(search) => {
             values.push(search.value());
             format!("select count(*) from ({}) as found", search.listed(4, shorter))

@@ -7,9 +7,9 @@ use domain::campaign::{InvalidReason, RowState};
 use domain::ids::{Campaign, Id};
 use domain::time::Timestamp;
 
-use super::list::EntryRow;
+use super::list::{EntryRow, NUMBER_IN_LIST};
 use crate::db::row::{row, update};
-use crate::db::{DbError, TenantTx};
+use crate::db::{DbError, PLANNED_ANEW, TenantTx};
 use crate::params;
 
 /// The value of `campaign_lists.staged`.
@@ -123,7 +123,7 @@ pub fn rows_after(
     tx.all(
         formatcp!(
             "select {} from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and position > ?4 and position <= ?5 \
-             order by position",
+             order by position {PLANNED_ANEW}",
             EntryRow::COLUMNS
         ),
         params![campaign, list, position, position.saturating_add(limit)],
@@ -146,7 +146,7 @@ pub fn row_at(
     )
 }
 
-/// The row of a list that is valid with this number (a keyed hash): a look-up in the index `campaign_row_of_number`.
+/// The row of a list that is valid with this number (a keyed hash): a look-up in the index `campaign_row_by_number`.
 pub fn valid_with(
     tx: &mut TenantTx,
     campaign: Id<Campaign>,
@@ -155,16 +155,15 @@ pub fn valid_with(
 ) -> Result<Option<EntryRow>, DbError> {
     tx.one(
         formatcp!(
-            "select {} from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and valid = 1 \
-             and phone_hash is not null and phone_hash = ?4",
+            "select {} from campaign_rows where workspace = ?1 and {NUMBER_IN_LIST} and valid = 1 and phone_hash = ?4",
             EntryRow::COLUMNS
         ),
         params![campaign, list, hash],
     )
 }
 
-/// The first duplicate with this number (a keyed hash) of a list: a range of the index `campaign_rows_flagged`. The sum keeps
-/// SQLite from reading the list in order instead.
+/// The first duplicate with this number (a keyed hash) of a list: a range of the index `campaign_rows_flagged_by_number`. The
+/// sum keeps SQLite from reading the list in order instead.
 pub fn first_duplicate(
     tx: &mut TenantTx,
     campaign: Id<Campaign>,
@@ -173,8 +172,8 @@ pub fn first_duplicate(
 ) -> Result<Option<EntryRow>, DbError> {
     tx.one(
         formatcp!(
-            "select {} from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and valid = 0 \
-             and phone_hash is not null and phone_hash = ?4 and invalid_reason = '{}' order by position + 0 limit 1",
+            "select {} from campaign_rows where workspace = ?1 and {NUMBER_IN_LIST} and valid = 0 and phone_hash = ?4 \
+             and invalid_reason = '{}' order by position + 0 limit 1",
             EntryRow::COLUMNS,
             DUPLICATE
         ),

@@ -2,6 +2,11 @@
 //! `/*pg …*/`, which are uncommented for it; SQLite's are between `/*sqlite*/` and `/*end*/`, which are removed for
 //! PostgreSQL.
 
+/// In the text of a statement: PostgreSQL plans it anew each time. A plan that is kept was made for the table as it was then,
+/// and one for an empty table scans it. For statements that run in a row over a table that may just have grown; planning
+/// costs a round trip.
+pub const PLANNED_ANEW: &str = "/*planned anew*/";
+
 /// Translates a statement for PostgreSQL: `?1` becomes `$1` outside of string literals, `/*pg …*/` is uncommented,
 /// `/*sqlite*/…/*end*/` removed.
 pub fn for_postgres(sql: &str) -> String {

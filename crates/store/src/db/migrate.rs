@@ -118,6 +118,7 @@ migrations! {
     70 "key_uses" => online,
     71 "inbox" => online,
     72 "evaluation" => online,
+    73 "numbers_of_lists" => online,
 }
 
 /// The number of the newest migration of this program.

@@ -45,6 +45,7 @@ pub use commit_effects::{OnWake, WakeSet};
 pub use companion::{Companion, accompanied, is_accompanied};
 pub use copies::{objects_of_copy, tables_of_copy};
 pub use counters::{CampaignCounter, Counter, Fold};
+pub(crate) use dialect::PLANNED_ANEW;
 pub use error::{DbError, Must};
 pub use faults::{CallSite, Fate, Faults, Pause};
 pub use metrics::StoreMetrics;

@@ -107,14 +107,17 @@ pub fn entries(
     }
 }
 
-/// How many chats are in a view, up to `most`; counted in the index of the view (see [`entries`]).
+/// How many chats are in a view, up to `most`; counted in the index of the view (see [`entries`]). The order is there for the
+/// index: without one PostgreSQL may walk the chats of all workspaces until it has found as many of this one.
 pub fn count(tx: &mut TenantTx, view: View, member: Option<Id<User>>, most: i64) -> Result<i64, DbError> {
     let (of, parameters) = match (view, member) {
-        (View::Waiting, _) => ("state = 'awaiting_human'", params![most].to_vec()),
-        (View::Mine, Some(member)) => ("state = 'human' and teammate = ?3", params![most, member].to_vec()),
+        (View::Waiting, _) => ("state = 'awaiting_human' order by handoff_at, id", params![most].to_vec()),
+        (View::Mine, Some(member)) => {
+            ("state = 'human' and teammate = ?3 order by id desc", params![most, member].to_vec())
+        }
         (View::Mine, None) => return Ok(0),
-        (View::Open, _) => ("ended_at is null", params![most].to_vec()),
-        (View::Ended, _) => ("ended_at is not null", params![most].to_vec()),
+        (View::Open, _) => ("ended_at is null order by id desc", params![most].to_vec()),
+        (View::Ended, _) => ("ended_at is not null order by ended_at desc, id desc", params![most].to_vec()),
     };
     let sql = format!(
         "select count(*) from (select 1 as one from chats where workspace = ?1 and test_link is null and {of} limit ?2) as counted"

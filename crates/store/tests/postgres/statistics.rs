@@ -1,9 +1,12 @@
 //! What the server knows of a table that has grown.
 
+use domain::campaign::RowState;
 use domain::ids::{
-    ChannelConnection, ChannelMessage, ChannelNotification, ChannelThread, Contact, Id, Nudge,
+    Campaign, ChannelConnection, ChannelMessage, ChannelNotification, ChannelThread, Contact, Id, ListRow,
+    Nudge,
 };
 use domain::tenant::{Mode, Tenant};
+use store::campaigns::{list, staged};
 use store::{DbError, Store, Tx, channel_inbox, channel_messages, nudges, statistics};
 use tokio_postgres::Client;
 
@@ -186,5 +189,71 @@ async fn messages_and_threads_of_a_number_are_looked_up_one_by_one_whatever_is_k
         let read = read_of(&store, &server, table).await - before;
         let looked_up = i64::try_from(ROUNDS * EACH).expect("a number");
         assert!(read < 8 * looked_up, "{read} rows and entries of {table} for {looked_up} of them");
+    }
+}
+
+/// What is known of calling lists when one begins to grow.
+const KNOWN: [(&str, &str); 3] = [
+    ("nothing", "select 1"),
+    ("that the table is empty", "analyze campaign_rows"),
+    ("that the table has another list, a long one", "analyze campaign_rows"),
+];
+
+#[tokio::test]
+async fn a_list_that_grows_is_read_by_its_numbers_and_places_whatever_is_known_of_it_on_postgres() {
+    const ROWS: i64 = 4_096;
+    const TOGETHER: i64 = 256;
+    let url = fresh_database().await;
+    let (store, server) = (open(&url, 1).0, raw(&url).await);
+    store.migrate(|_, _, _| ()).await.expect("a schema");
+    // Nobody looks at the table.
+    server
+        .batch_execute("alter table campaign_rows set (autovacuum_enabled = off)")
+        .await
+        .expect("a setting");
+    let tenant: Tenant = Id::new(1, 1);
+    server.batch_execute(&workspace(tenant)).await.expect("a workspace");
+    let grow = async |campaign: Id<Campaign>, rows: i64| {
+        let rows_of = format!(
+            "insert into campaign_rows (id, workspace, campaign, list, position, phone, phone_hash, variables, valid, state, attempts, \
+             retryable, blocked, look_at, version) select id, '{tenant}', '{campaign}', 1, n, '+91', 'hash' || n, '{{}}', 1, 'queued', 0, 0, 0, 0, 0 \
+             from unnest($1::text[]) with ordinality as made (id, n)"
+        );
+        let ids: Vec<String> =
+            (0..rows).map(|n| Id::<ListRow>::new(campaign.unix_ms(), n as u128).to_string()).collect();
+        server.execute(&rows_of, &[&ids]).await.expect("rows");
+    };
+    for (number, (known, look)) in KNOWN.into_iter().enumerate() {
+        let campaign: Id<Campaign> = Id::new(2 + number as i64, 1);
+        server.batch_execute("truncate campaign_rows").await.expect("an empty table");
+        if known.contains("another") {
+            grow(Id::new(100, 1), 5 * ROWS).await;
+        }
+        server.batch_execute(look).await.expect("a look");
+        let hashes: Vec<String> = (1..=TOGETHER).map(|n| format!("hash{}", n * 8)).collect();
+        // How many of the numbers are on the list, and how many rows it has.
+        let read = async || {
+            let hashes = hashes.clone();
+            let read = store.of(tenant).tx(move |tx| {
+                let listed = list::listed(tx, campaign, 1, &hashes)?.len();
+                let found = staged::valid_with(tx, campaign, 1, &hashes[0])?.is_some();
+                let (mut in_order, mut to_call) = (0, 0);
+                for after in (0..ROWS).step_by(TOGETHER as usize) {
+                    in_order += staged::rows_after(tx, campaign, 1, after, TOGETHER)?.len();
+                    to_call += list::to_call(tx, campaign, 1, RowState::Queued, after, TOGETHER)?.len();
+                }
+                Ok::<_, DbError>((listed, found, in_order, to_call))
+            });
+            read.await.expect("a read")
+        };
+        for _ in 0..8 {
+            assert_eq!(read().await, (0, false, 0, 0));
+        }
+        grow(campaign, ROWS).await;
+        let before = read_of(&store, &server, "campaign_rows").await;
+        let all = ROWS as usize;
+        assert_eq!(read().await, (TOGETHER as usize, true, all, all));
+        let read = read_of(&store, &server, "campaign_rows").await - before;
+        assert!(read < 5 * ROWS, "known: {known}; {read} entries of indexes and rows for a list of {ROWS}");
     }
 }

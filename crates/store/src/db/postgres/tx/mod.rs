@@ -179,7 +179,9 @@ impl PgTx {
             Ok(statement) => {
                 let reads = only_reads(&text);
                 self.wrote |= !reads;
-                self.prepared.0.insert(key.to_owned(), Prepared { statement: statement.clone(), reads });
+                if !key.contains(dialect::PLANNED_ANEW) {
+                    self.prepared.0.insert(key.to_owned(), Prepared { statement: statement.clone(), reads });
+                }
                 Ok(statement)
             }
             Err(why) => {
