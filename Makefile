@@ -8,7 +8,7 @@ PEERS = sipp:sip-tester baresip:baresip-core flite:flite sox:sox kamailio:kamail
 run: ## everything on this machine, with no account anywhere
 	@command -v cc >/dev/null || scripts/packages.sh cc:build-essential
 	@scripts/packages.sh $(SPEECH) || echo "without these packages the sandbox's phones are silent: calls go by its table alone" >&2
-	@scripts/console-if-changed.sh
+	@scripts/console-if-changed.sh || echo "the console could not be built, see above: the service has the one that was built before; without one, /console/ says so" >&2
 	@echo "building; the first time takes some minutes" >&2
 	cargo run --quiet --bin dastak -- dev
 

@@ -2,7 +2,6 @@
 # A hundred calls at once for ten minutes against SIPp: nothing may be left or have grown afterwards. `scripts/soak.sh 100 600` says how many and for how long.
 set -eu
 cd "$(dirname "$0")/.."
-scripts/console-if-changed.sh
-[ -f console/dist/index.html ] || export WITHOUT_CONSOLE=1 # it is not measured here
+[ -f console/dist/index.html ] || scripts/console.sh || export WITHOUT_CONSOLE=1 # it is not measured here
 cargo build --release --quiet --bin dastak --bin bench --features dastak/heap-figures
 exec ./target/release/bench soak "$@"

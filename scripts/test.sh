@@ -97,7 +97,7 @@ yielding() {
 step "licences" python3 scripts/licenses.py --check
 step "the table of dependencies" python3 scripts/dependencies.py
 step "tests that would not run" scripts/unrun.sh
-step "the console" scripts/console.sh
+step "the console" scripts/console-if-changed.sh
 step "build with lints" cargo test --workspace --no-run
 DASTAK="${CARGO_TARGET_DIR:-target}/debug/dastak"
 export DASTAK
