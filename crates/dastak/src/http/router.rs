@@ -137,13 +137,13 @@ impl Router {
         if let Some(operation) = seen.operation {
             reply = masking::masked(app, seen.caller.as_ref(), operation, reply).await;
         }
-        if of_console {
-            console_files::secure(&mut reply);
-        }
         // What was read in a turn, for this answer alone, counts also if anybody may read it.
         let client = seen.client.or_else(|| reply.turn.as_ref().map(|_| Client::Stranger));
         if let Some(client) = client {
             reply = answers::held(app, client, &method, reply, &id);
+        }
+        if of_console {
+            console_files::secure(&mut reply);
         }
         // What a stranger sends is not read. Others keep their connection if there is little left to read.
         if body.unread() && (reply.status == 401 || !body.pass_over().await) {

@@ -342,6 +342,10 @@ async fn a_flood_of_requests_takes_bounded_memory() {
         }
         idle.push(socket);
     }
+    // Who is refused is told so on a page of the console, too.
+    let refusal = built.get("/console/assets/large-1.js", &[]).await;
+    is_secure(&refusal);
+    refusal.refused(429, "rate_limited");
     assert!(given >= most / (4 << 20) && refused > 0, "{given} were given, {refused} refused");
     let shares = &built.app.app().shares;
     let taken = shares.answers.taken_by(&Client::Stranger);
