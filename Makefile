@@ -8,6 +8,7 @@ PEERS = sipp:sip-tester baresip:baresip-core flite:flite sox:sox kamailio:kamail
 run: ## everything on this machine, with no account anywhere
 	@command -v cc >/dev/null || scripts/packages.sh cc:build-essential
 	@scripts/packages.sh $(SPEECH) || echo "without these packages the sandbox's phones are silent: calls go by its table alone" >&2
+	@scripts/console-if-changed.sh || echo "the console could not be built, see above: the service has the one that was built before; without one, /console/ says so" >&2
 	@echo "building; the first time takes some minutes" >&2
 	cargo run --quiet --bin dastak -- dev
 
@@ -27,8 +28,9 @@ seeds: ## seeds of the simulation that no other run takes: make seeds FIRST=2000
 packages:
 	@scripts/packages.sh cc:build-essential python3:python3 node:nodejs npm:npm '/usr/lib/postgresql/*/bin/initdb:postgresql' chromium:chromium $(SPEECH) $(PEERS)
 
-openapi: ## rewrites the golden API document
+openapi: ## rewrites the golden API documents: the public one, and the operator's, of which the console has its types
 	cargo run --quiet --bin dastak -- openapi > openapi.json
+	cargo run --quiet --bin dastak -- openapi --operator > console/operator.json
 
 licenses: ## rewrites the licence texts of the crates that are linked in
 	python3 scripts/licenses.py

@@ -5,6 +5,7 @@
 # GROWTH (20000 200000) are the sizes of `growth`; 10^7 calls take half an hour and more, and 30 GB.
 set -eu
 cd "$(dirname "$0")/.."
+[ -f console/dist/index.html ] || scripts/console.sh || export WITHOUT_CONSOLE=1 # it is not measured here
 cargo build --release --quiet --bin dastak --bin bench
 on_both="webhooks campaigns dialling streams"
 on_postgres="nodes growth"

@@ -9,6 +9,7 @@ build="${FUZZ_BUILD:-$PWD/target/fuzz-build}"
 found="${FUZZ_FOUND:-$PWD/target/fuzz-found}"
 export PATH="$tools/bin:$PATH"
 command -v cargo-fuzz >/dev/null || cargo +nightly install cargo-fuzz --root "$tools"
+export WITHOUT_CONSOLE=1 # cargo-fuzz builds as for a release
 targets() { sed -n 's/^name = "\(.*\)"/\1/p' fuzz/Cargo.toml | grep -v '^fuzz$'; }
 fuzz() { nice -n 19 cargo +nightly fuzz "$1" --codegen-units 16 --target-dir "$build" "${@:2}"; }
 

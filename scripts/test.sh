@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every test; the service's own suite on both engines. Fails when something is missing.
 #
-# Everything is built first, as one selection (--workspace): another selection has other features of its dependencies, and would be built anew.
+# The console comes first, since it is put into the binary. Everything is built then, as one selection (--workspace): another selection has other features of its dependencies, and would be built anew.
 # That build runs the lints (scripts/lints.sh). Then three lanes run side by side: what waits for real time (telephones, time-outs, outages) and
 # needs little of the machine; the tests in Rust, which compute; and what uses the service from outside, which does a bit of both. The last two
 # yield to the first (nice). Nothing is tried twice. What a step printed stays in target/tests/; of a step that fails, what failed first is shown.
@@ -88,6 +88,7 @@ from_outside() {
         step "signatures, by a library from outside" scripts/verify-signature.sh &&
         step "files of deployments" "$(scripts/python.sh)" scripts/deployment.py "$DASTAK" &&
         step "the reference in a browser" python3 scripts/reference.py "$DASTAK" &&
+        step "the console in a browser" scripts/console-test.sh &&
         step "the README as pasted" python3 scripts/readme.py "$DASTAK"
 }
 
@@ -98,6 +99,7 @@ yielding() {
 step "licences" python3 scripts/licenses.py --check
 step "the table of dependencies" python3 scripts/dependencies.py
 step "tests that would not run" scripts/unrun.sh
+step "the console" scripts/console-if-changed.sh
 step "build with lints" cargo test --workspace --no-run
 DASTAK="${CARGO_TARGET_DIR:-target}/debug/dastak"
 export DASTAK

@@ -159,6 +159,9 @@ fn describe(operation: &Operation, shared: &mut Shared) -> Value {
         }
     }
     out["description"] = json!(about(operation));
+    if let Some(role) = operation.least_role() {
+        out["x-role"] = json!(role.as_str());
+    }
     if operation.test_keys == TestKeys::Refused {
         out["x-test-keys"] = json!("refused");
     }
@@ -419,6 +422,21 @@ mod tests {
             Value::Array(items) => items.iter().for_each(|item| walk(item, path, look)),
             _ => {}
         }
+    }
+
+    #[test]
+    fn the_documents_say_the_least_role_of_each_operation() {
+        let documents = [Document::Public, Document::Operator].map(|which| document(which, "Acme", "acme"));
+        let mut described = 0;
+        for operation in operations::all().filter(|operation| !operation.path.starts_with("/dev/")) {
+            let method = operation.method.as_str().to_lowercase();
+            let found = documents.iter().find_map(|document| document["paths"][operation.path].get(&method));
+            let role = operation.least_role().map(|role| role.as_str());
+            let said = found.map(|found| found.get("x-role").and_then(Value::as_str));
+            assert_eq!(said, Some(role), "{}", operation.id);
+            described += usize::from(role.is_some());
+        }
+        assert!(described > 250, "{described}");
     }
 
     #[test]

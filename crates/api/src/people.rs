@@ -164,13 +164,15 @@ pub const OPERATIONS: &[Operation] = &[
         "getSignInLinkPage",
         "The page of a sign-in link, whose button uses it",
         "text/html",
-    ),
+    )
+    .answers(&[(200, None), (304, None)]),
     page(
         "/console/invitation",
         "getInvitationPage",
         "The page of an invitation, which accepts it",
         "text/html",
-    ),
+    )
+    .answers(&[(200, None), (304, None)]),
     page("/console/link.js", "getSignInLinkScript", "The script of these pages", "text/javascript"),
     page("/console/link.css", "getSignInLinkStyle", "The style of these pages", "text/css"),
     row(GET, "/console/api/sign-in", "getSignInMethods", "How people may sign in")

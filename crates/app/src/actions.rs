@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use domain::action::{self, Change, Details};
 use domain::decision_log::{Chain, Channel, Decision, Entry};
+use domain::ids::{Id, User};
 use domain::tenant::{Mode, Tenant};
 use runtime::crypto::Keyring;
 use serde::Serialize;
@@ -130,6 +131,32 @@ impl Companion for Recorder {
         tx.after_commit(move || written.store(true, Ordering::Release));
         Ok(())
     }
+}
+
+/// Records what a signed-in person has changed of itself, in each workspace that shows it, as that member's action.
+/// `origin` is where the request came from; `field` is changed, and its value is personal.
+pub fn of_person(
+    app: &Arc<App>,
+    tx: &mut Tx<'_>,
+    origin: &Origin,
+    (operation, field): (&'static str, &str),
+    memberships: &[(Tenant, Id<User>)],
+) -> Result<(), DbError> {
+    let mut chains = Chains::default();
+    for (tenant, member) in memberships {
+        let origin = Origin { actor: member.to_string(), ..origin.clone() };
+        let recorder = Recorder::new(app.clone(), origin, (Some(*tenant), Mode::Live), operation, &[]);
+        let entry = recorder.entry(Draft {
+            keyring: app.keyring.clone(),
+            is_operator: false,
+            tenant: Some(*tenant),
+            object: Some(member.to_string()),
+            others: Vec::new(),
+            changes: vec![Change::withheld(field)],
+        });
+        chains.record_by(*tenant, Chain::Actions, entry, &member.to_string());
+    }
+    chains.finish(tx, &app.context())
 }
 
 /// Names the object of the action, where the path of the request does not: something new. Further objects of a batch

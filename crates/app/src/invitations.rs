@@ -9,15 +9,16 @@ use api::members::{AcceptInvitation, Invitation as InvitationView, NewInvitation
 use domain::ids::{Id, Invitation, Person};
 use domain::tenant::Tenant;
 use domain::time::DAY;
+use domain::topic::Topic;
 use providers::mail::Mail;
 use store::invitations::{self, InvitationRow};
 use store::people::{self, PersonRow};
-use store::{DbError, Tx};
+use store::{DbError, TenantTx, Tx};
 
 use super::access::{self, Caller};
 use super::passwords::{self, Lane};
 use super::sessions::{self, Begun, Client};
-use super::{App, Failure, members, sign_in};
+use super::{App, Failure, changes, members, sign_in};
 
 /// How long an invitation is open.
 const LIFE: i64 = 7 * DAY;
@@ -80,6 +81,7 @@ pub async fn create(app: &App, caller: &Caller, body: NewInvitation) -> Result<I
                 return Err(Failure::conflict(message));
             }
             invitations::insert(tx, &stored, &hash, mail_hash.as_deref())?;
+            changes::note_all(tx, stored.created_at, Topic::Members)?;
             Ok(workspace.name)
         })
         .await?;
@@ -121,7 +123,14 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<InvitationView>, Fail
 /// 404 for one that is not open.
 pub async fn revoke(app: &App, tenant: Tenant, id: Id<Invitation>) -> Result<(), Failure> {
     let now = app.clock.now();
-    let revoked = app.of(tenant).tx(move |tx| invitations::revoke(tx, id, now)).await?;
+    let revoke = move |tx: &mut TenantTx| {
+        let revoked = invitations::revoke(tx, id, now)?;
+        if revoked {
+            changes::note_all(tx, now, Topic::Members)?;
+        }
+        Ok::<_, DbError>(revoked)
+    };
+    let revoked = app.of(tenant).tx(revoke).await?;
     if revoked { Ok(()) } else { Err(Failure::not_found("invitation")) }
 }
 

@@ -6,6 +6,7 @@ use domain::actor::Actor;
 use domain::ids::{Id, Person, User};
 use domain::person::{self, InterfaceLanguage};
 use domain::tenant::{Role, Tenant};
+use domain::topic::Topic;
 use store::invitations;
 use store::members::{self, MemberRow};
 use store::people::{self, PersonRow};
@@ -13,7 +14,7 @@ use store::{TenantTx, Tx};
 
 use super::operator_log::{self, Trace};
 use super::passwords::{self, Lane};
-use super::{App, Context, Failure, access};
+use super::{App, Context, Failure, access, changes};
 
 /// Members of a workspace, and workspaces of a person.
 const MOST: usize = 1_000;
@@ -90,7 +91,7 @@ pub fn add(
     };
     let added = members::insert(&mut tx.of(tenant), &row)?
         .ok_or_else(|| Failure::conflict("email is already a member of the workspace"))?;
-    super::changes::note(&mut tx.of(tenant), context.now, domain::topic::Topic::Members, added.id)?;
+    changes::note(&mut tx.of(tenant), context.now, Topic::Members, added.id)?;
     Ok(added)
 }
 
@@ -241,7 +242,7 @@ pub async fn set_role(
     id: Id<User>,
     role: Role,
 ) -> Result<api::members::Member, Failure> {
-    let access_changes = app.access_changes();
+    let (now, access_changes) = (app.clock.now(), app.access_changes());
     app.of(tenant)
         .tx(move |tx| {
             let found = changeable(tx, actor, id, role == Role::Owner)?;
@@ -250,6 +251,7 @@ pub async fn set_role(
             if role < Role::Admin {
                 invitations::revoke_of(tx, Actor::Member(id))?;
             }
+            changes::note(tx, now, Topic::Members, id)?;
             access_changes(tx)?;
             Ok(shown(MemberRow { role, ..found }))
         })
@@ -267,6 +269,7 @@ pub async fn remove(app: &App, tenant: Tenant, actor: Actor, id: Id<User>) -> Re
             changeable(tx, actor, id, false)?;
             members::remove(tx, id, now)?;
             invitations::revoke_of(tx, Actor::Member(id))?;
+            changes::note(tx, now, Topic::Members, id)?;
             Ok(access_changes(tx)?)
         })
         .await

@@ -1,16 +1,19 @@
 //! People: what a signed-in person sees and changes of itself (docs/contract/members.md#me).
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use api::people::{Me, Membership, PasswordChange, ProfileChange};
 use domain::person::plain;
+use domain::topic::Topic;
 use store::members;
 use store::people::{self, PersonRow};
 use store::{DbError, Tx};
 
+use super::actions::{self, Origin};
 use super::passwords::{self, Lane};
 use super::sessions::SignedIn;
-use super::{App, Failure, sign_in};
+use super::{App, Failure, changes, sign_in};
 
 /// Members adopted in one transaction.
 const BATCH: i64 = 200;
@@ -60,19 +63,35 @@ pub async fn me(app: &App, of: &SignedIn) -> Result<Me, Failure> {
     app.store.read(read).await?.ok_or_else(|| Failure::not_found("person"))
 }
 
-/// Changes the name or the language; the name, in every workspace of the person.
+/// Changes the name or the language; the name, in every workspace of the person, where that is recorded and told.
 ///
 /// # Errors
 /// 400 for a name that shows nothing.
-pub async fn update(app: &App, of: &SignedIn, change: ProfileChange) -> Result<Me, Failure> {
-    let id = of.person.id;
+pub async fn update(
+    app: &Arc<App>,
+    of: &SignedIn,
+    change: ProfileChange,
+    origin: Origin,
+) -> Result<Me, Failure> {
+    let (id, now) = (of.person.id, app.clock.now());
     let wanted = change.name.as_deref().map(|text| name("name", text)).transpose()?;
+    let inner = app.clone();
     let update = move |tx: &mut Tx<'_>| {
         let mut row = people::get_for_update(tx, id)?.ok_or_else(|| Failure::not_found("person"))?;
+        let renamed = wanted.as_ref().is_some_and(|name| *name != row.name);
         row.name = wanted.clone().unwrap_or(row.name);
         row.language = change.language.unwrap_or(row.language);
         people::set_profile(tx, id, &row.name, row.language)?;
-        Ok::<_, Failure>(describe(tx, row)?)
+        let me = describe(tx, row)?;
+        if renamed {
+            let members: Vec<_> =
+                me.memberships.iter().map(|shown| (shown.workspace_id, shown.member_id)).collect();
+            for (tenant, member) in &members {
+                changes::note(&mut tx.of(*tenant), now, Topic::Members, *member)?;
+            }
+            actions::of_person(&inner, tx, &origin, ("updateMe", "name"), &members)?;
+        }
+        Ok::<_, Failure>(me)
     };
     app.store.tx(update).await
 }

@@ -103,6 +103,8 @@ pub struct Config {
     pub cloud_api: ::providers::settings::CloudApi,
     /// Expected prices of the messaging channel's provider.
     pub channel_prices: domain::channel::preflight::Prices,
+    /// Folder of the console's files in place of those in the binary, in `dastak dev`.
+    pub console: Option<PathBuf>,
     /// Whether this is `dastak dev`.
     pub dev: bool,
     /// The program that extracts documents when it is called with `extract`: this one. Tests, which are another
@@ -143,6 +145,10 @@ impl Values {
         if replica.is_some() && self.some_text("database_url")?.is_none() {
             return Err("database_replica_url: found without database_url, whose standby it is".into());
         }
+        let console = self.some_text("console")?.map(PathBuf::from);
+        if console.is_some() && !dev {
+            return Err("console: found a folder; only `dastak dev` takes the console from one".into());
+        }
         let connected = integrations::read(self, dev, self.text("clock")? == "manual")?;
         Ok(Config {
             listen: self.text("listen")?,
@@ -179,6 +185,7 @@ impl Values {
             cloud_api: integrations::cloud_api(self, connected.allow_insecure)?,
             channel_prices: integrations::channel_prices(self)?,
             integrations: connected,
+            console,
             dev,
             extract_program: this_program(),
         })

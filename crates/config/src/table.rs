@@ -78,6 +78,12 @@ pub const SETTINGS: &[Setting] = &[
         "32 bytes in base64 that protect stored secrets; made at the first start into <data>/master.key. Nodes that share a database share it",
     ),
     setting("public_url", Kind::Text, "", "base of links; default http://<listen>"),
+    setting(
+        "console",
+        Kind::Text,
+        "",
+        "folder of the console's files, in place of those in the binary; `dastak dev` only",
+    ),
     setting("brand", Kind::Text, "Service", "name in webhook headers and the API's title"),
     setting("key_prefix", Kind::Text, "dastak", "leading part of API keys"),
     setting(

@@ -57,6 +57,11 @@ fn a_wrong_setting_says_its_name_what_was_found_and_what_is_allowed() {
             "trusted_proxies: found «10.0.0.0/99», allowed are addresses and networks such as 10.0.0.0/8",
         ),
         ("DASTAK_TLS_CERT", "a.pem", "tls_key: missing; tls_cert and tls_key go together"),
+        (
+            "DASTAK_CONSOLE",
+            "console/dist",
+            "console: found a folder; only `dastak dev` takes the console from one",
+        ),
     ] {
         assert_eq!(environment(&[(name, text)]).config(false).unwrap_err(), expected);
     }

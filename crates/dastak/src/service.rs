@@ -18,7 +18,9 @@ use crate::app::{
 use crate::config::Config;
 use crate::hooks::RoomHooks;
 use crate::http::router::Router;
-use crate::http::{channel_hook, dev, link_page, openid, operator, people, server, system, v1};
+use crate::http::{
+    channel_hook, console_files, dev, link_page, openid, operator, people, server, system, v1,
+};
 use crate::jobs;
 use crate::lines::{LineCarrier, LineFigures, Lines, ProviderFigures};
 use crate::runtime::clock::Clock;
@@ -153,6 +155,7 @@ impl Service {
         if config.manual_clock && !config.dev && config.database_url.is_some() {
             tracing::warn!("a manual clock belongs to one process: run only one node on this database");
         }
+        console_files::check(&config)?;
         make_data_folder(&config)?;
         let ids = Arc::new(Ids::new(clock.clone()));
         if config.operator_token.is_empty() {

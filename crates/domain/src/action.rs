@@ -11,6 +11,8 @@ use crate::phone::E164;
 const USER_AGENT: usize = 200;
 /// Longest value that is shown, bytes of its JSON; of longer ones there is a hash.
 const LONGEST: usize = 200;
+/// The same of the scopes of a key, which are words of a closed set.
+const LONGEST_SCOPES: usize = 2_000;
 /// Most changed fields of one action.
 const MOST: usize = 40;
 /// Deepest value that is shown.
@@ -129,7 +131,7 @@ fn shown(name: &str, value: &Value, hash: &dyn Fn(&str) -> String) -> Option<Val
         return None;
     }
     let text = value.to_string();
-    if text.len() <= LONGEST {
+    if text.len() <= if name == "scopes" { LONGEST_SCOPES } else { LONGEST } {
         return Some(value.clone());
     }
     let mut hash = hash(&format!("{name}:{text}"));
@@ -207,6 +209,11 @@ mod tests {
     fn long_values_and_many_fields_have_a_bound() {
         let long = changed(json!({"prompt": "a"}), json!({"prompt": "b".repeat(100_000)}));
         assert_eq!(long[0]["after"], "100002 bytes, hash 0000000000000010");
+        // The scopes of a key are words, and one must see which.
+        let scopes = json!((0..40).map(|n| format!("contacts:read{n}")).collect::<Vec<_>>());
+        assert_eq!(changed(json!({}), json!({"scopes": scopes}))[0]["after"], scopes);
+        let endless = changed(json!({}), json!({"scopes": "x".repeat(2_000)}));
+        assert_eq!(endless[0]["after"], "2002 bytes, hash 0000000000000009");
         let many: Map<String, Value> = (0..1_000).map(|n| (format!("f{n}"), json!(n))).collect();
         let all = changes(&json!({}), &Value::Object(many), &|_| String::new());
         assert_eq!((all.len(), all[MOST].field.as_str()), (MOST + 1, "960 more"));

@@ -21,7 +21,7 @@ use super::HEARTBEAT;
 use super::hub::{Batch, Counts, Hub, Room, coalesced};
 use super::topics::{Changed, Invalidation, of_row};
 use crate::node::Stopping;
-use crate::{App, Failure};
+use crate::{App, Failure, presence};
 
 /// Events, and as many other changes, that a stream is told when it is resumed.
 const MOST_RESUMED: i64 = 5_000;
@@ -171,6 +171,8 @@ pub struct MemberStream {
     still_allowed: StillAllowed,
     /// When the member was checked last, and how often access had changed by then.
     checked: (Instant, u64),
+    /// Until then it is not tried again to store that the member is there.
+    unseen_until: Instant,
     _places: (Share<String>, Share<(Tenant, Id<User>)>, Share<Tenant>, Share<()>),
 }
 
@@ -232,6 +234,7 @@ pub async fn open(app: &Arc<App>, limits: Limits, beginning: Beginning) -> Resul
         stopped: app.node.stopped(),
         still_allowed,
         checked,
+        unseen_until: Instant::now(),
         _places: places,
     };
     stream.begin(last).await?;
@@ -282,6 +285,7 @@ impl MemberStream {
         loop {
             if let Some((message, position)) = self.queue.pop_front() {
                 self.heartbeat = Instant::now() + HEARTBEAT;
+                self.is_present().await;
                 return Some((message, position.map(|position| self.id_of(&position))));
             }
             let bell = self.hub.access();
@@ -311,6 +315,17 @@ impl MemberStream {
                     self.queue.push_back((Message::Heartbeat, position));
                 }
             }
+        }
+    }
+
+    /// Whoever listens is present (docs/contract/inbox.md#presence).
+    async fn is_present(&mut self) {
+        if Instant::now() < self.unseen_until {
+            return;
+        }
+        if let Err(why) = presence::touch(&self.app, self.tenant, self.member).await {
+            self.unseen_until = Instant::now() + HEARTBEAT;
+            Failure::from(why).warn_about(self.member, "it could not be stored that a member was seen");
         }
     }
 

@@ -41,7 +41,7 @@ pub struct Demo {
 
 impl Demo {
     /// The welcome on standard error.
-    pub fn welcome(&self, url: &str) -> String {
+    pub fn welcome(&self, url: &str, console: bool) -> String {
         let Self { live_key, test_key, agent, campaign, stream, stream_token, sign_in, file } = self;
         // A demo that was made by an earlier version has no campaigns and streams.
         let lead = if stream.is_empty() {
@@ -55,8 +55,14 @@ impl Demo {
                  curl -s {url}/ingest/streams/{stream} -H \"Authorization: Bearer {stream_token}\" -d '{{\"name\":\"Ravi\",\"phone\":\"9812345679\"}}'\n\n  "
             )
         };
+        let console = match console {
+            true => "once, within 15 minutes",
+            false => {
+                "once, within 15 minutes; this program was built without its pages: scripts/console.sh builds them"
+            }
+        };
         format!(
-            "\n  dastak is running\n\n  API        {url}/v1\n  reference  {url}/docs\n  live key   {live_key}\n  test key   {test_key}\n  agent      {agent}\n  sign in    {sign_in}  (once, within 15 minutes)\n\n  \
+            "\n  dastak is running\n\n  Open the console: {sign_in}\n  ({console})\n\n  API        {url}/v1\n  reference  {url}/docs\n  live key   {live_key}\n  test key   {test_key}\n  agent      {agent}\n\n  \
              The agent calls you (the sandbox phone network answers; end the number in 1111 for busy, 0000 for no answer):\n\n    \
              curl -s {url}/v1/calls -H \"Authorization: Bearer {live_key}\" -H \"Content-Type: application/json\" -d '{{\"agentId\":\"{agent}\",\"toNumber\":\"+919812345678\"}}'\n\n  \
              {lead}For the commands of the README:  . {}\n",

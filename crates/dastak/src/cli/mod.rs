@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::config::{Config, Values};
+use crate::http::console_files;
 use crate::runtime::logs::{self, Format};
 use crate::service::Service;
 
@@ -64,7 +65,13 @@ fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(settings(
             Command::new("dev")
-                .about("Everything on this machine, with no account anywhere, and a seeded demo workspace"),
+                .about("Everything on this machine, with no account anywhere, and a seeded demo workspace")
+                .arg(
+                    Arg::new("console")
+                        .long("console")
+                        .value_name("DIR")
+                        .help("Serve the console from this folder, as it is at each request"),
+                ),
         ))
         .subcommand(settings(Command::new("serve").about("Production")).arg(print))
         .subcommand(admin::command())
@@ -210,6 +217,9 @@ fn read_values(name: &str, matches: &ArgMatches) -> Result<Values, String> {
         }
     }
     if name == "dev" {
+        if let Some(folder) = matches.get_one::<String>("console") {
+            values.add_text("console", folder.clone(), "--console")?;
+        }
         values.default_to("telephony.carrier", "sandbox");
         values.default_to("webhooks.allow_insecure", "true");
     }
@@ -233,7 +243,10 @@ async fn serve(config: Config) -> Result<(), String> {
     if let Some(demo) = demo
         && format == Format::Text
     {
-        eprintln!("{}", demo.welcome(&service.app.config.public_url));
+        eprintln!(
+            "{}",
+            demo.welcome(&service.app.config.public_url, console_files::built(&service.app.config))
+        );
     }
     stop.wait().await;
     tracing::info!("stopping");

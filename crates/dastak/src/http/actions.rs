@@ -29,21 +29,27 @@ pub(super) fn recorder(app: &Arc<App>, caller: Option<&Caller>, request: &Reques
         Some(caller) => Some(caller.tenant()),
         None => request.parameter("ws").parse().ok(),
     };
+    let is_operator = actor == Actor::Operator;
+    let origin = Origin { actor: actor.to_string(), is_operator, ..origin(request) };
+    let mode = caller.map_or(Mode::Live, Caller::mode);
+    let path: Vec<String> =
+        request.path.iter().filter(|(name, _)| *name != "ws").map(|(_, value)| value.clone()).collect();
+    Some(Arc::new(Recorder::new(app.clone(), origin, (workspace, mode), operation.id, &path)))
+}
+
+/// Where a request comes from, without who makes it.
+pub(super) fn origin(request: &Request) -> Origin {
     let agent = request.headers.get(http::header::USER_AGENT);
-    let origin = Origin {
-        actor: actor.to_string(),
-        is_operator: actor == Actor::Operator,
+    Origin {
+        actor: String::new(),
+        is_operator: false,
         address: request.client,
         session: request.signed_in.as_ref().map(|signed_in| signed_in.session.id.to_string()),
         user_agent: agent
             .map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned())
             .unwrap_or_default(),
         request_id: request.id.clone(),
-    };
-    let mode = caller.map_or(Mode::Live, Caller::mode);
-    let path: Vec<String> =
-        request.path.iter().filter(|(name, _)| *name != "ws").map(|(_, value)| value.clone()).collect();
-    Some(Arc::new(Recorder::new(app.clone(), origin, (workspace, mode), operation.id, &path)))
+    }
 }
 
 /// Runs a handler whose changes are recorded.

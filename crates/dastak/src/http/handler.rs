@@ -192,6 +192,15 @@ pub(crate) fn read_cursor(keyring: &Keyring, list: &str, cursor: &str) -> Option
     keyring.verify(&format!("cursor:{list}:{key}"), signature).then_some(key)
 }
 
+/// Whether the client has what has this entity tag already, by `If-None-Match`.
+pub fn is_known(headers: &HeaderMap, etag: &str) -> bool {
+    let wanted = headers.get_all(http::header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    wanted
+        .flat_map(|value| value.split(','))
+        .map(|tag| tag.trim().trim_start_matches("W/"))
+        .any(|tag| tag == etag || tag == "*")
+}
+
 /// An answer on its way out.
 pub struct Reply {
     /// HTTP status.

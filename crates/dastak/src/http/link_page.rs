@@ -1,7 +1,9 @@
-//! The page of sign-in links and invitations: static, with a script of its own origin and nothing inline.
+//! The pages of sign-in links and invitations: the console's own, and static ones with a script of this origin and
+//! nothing inline where the binary was built without its console.
 
 use std::sync::Arc;
 
+use super::console_files;
 use super::handler::{Handler, Outcome, Reply, Request};
 use crate::app::App;
 use crate::open;
@@ -16,32 +18,15 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
     ]
 }
 
-/// Nothing but what this origin serves runs here, and no other page frames it.
-pub const SECURITY: [(&str, &str); 5] = [
-    (
-        "content-security-policy",
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
-         form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-    ),
-    ("cross-origin-opener-policy", "same-origin"),
-    ("cross-origin-resource-policy", "same-origin"),
-    ("referrer-policy", "no-referrer"),
-    ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
-];
-
-fn file(content_type: &'static str, text: &'static str) -> Reply {
-    let headers = SECURITY.map(|(name, value)| (name, value.to_owned()));
-    Reply { headers: headers.into(), ..Reply::bytes(200, content_type, text) }
-}
-
-async fn page(_: Arc<App>, _: Request) -> Outcome {
-    Ok(file("text/html; charset=utf-8", include_str!("../../assets/link.html")))
+async fn page(app: Arc<App>, request: Request) -> Outcome {
+    let plain = || Reply::bytes(200, "text/html; charset=utf-8", include_str!("../../assets/link.html"));
+    Ok(console_files::index(&app, &request.headers).await?.unwrap_or_else(plain))
 }
 
 async fn script(_: Arc<App>, _: Request) -> Outcome {
-    Ok(file("text/javascript; charset=utf-8", include_str!("../../assets/link.js")))
+    Ok(Reply::bytes(200, "text/javascript; charset=utf-8", include_str!("../../assets/link.js")))
 }
 
 async fn style(_: Arc<App>, _: Request) -> Outcome {
-    Ok(file("text/css; charset=utf-8", include_str!("../../assets/link.css")))
+    Ok(Reply::bytes(200, "text/css; charset=utf-8", include_str!("../../assets/link.css")))
 }

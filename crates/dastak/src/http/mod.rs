@@ -7,6 +7,7 @@ pub mod body;
 pub mod channel_hook;
 pub mod connection;
 pub mod console;
+pub mod console_files;
 pub mod dev;
 pub mod handler;
 pub mod link_page;

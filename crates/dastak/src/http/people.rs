@@ -5,6 +5,7 @@ use std::sync::Arc;
 use domain::time::{DAY, SECOND};
 use http::header;
 
+use super::actions::origin;
 use super::console::Cookie;
 use super::handler::{Handler, Outcome, Reply, Request};
 use crate::app::sessions::{Begun, COOKIE_SECONDS, Client};
@@ -93,8 +94,8 @@ async fn me(app: Arc<App>, request: Request) -> Outcome {
 }
 
 async fn update(app: Arc<App>, mut request: Request) -> Outcome {
-    let change = request.body()?;
-    Reply::data(200, &people::update(&app, request.signed_in()?, change).await?)
+    let (change, origin) = (request.body()?, origin(&request));
+    Reply::data(200, &people::update(&app, request.signed_in()?, change, origin).await?)
 }
 
 async fn change_password(app: Arc<App>, mut request: Request) -> Outcome {

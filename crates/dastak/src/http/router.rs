@@ -22,6 +22,7 @@ use streams::ingest::StreamAuth;
 
 use super::body::{Incoming, Sender, arriving};
 use super::console::{self, Target};
+use super::console_files;
 use super::handler::{Body, Handler, Outcome, Reply, Request};
 use super::{actions, answers, masking};
 use crate::app::access::{Caller, network_of};
@@ -114,6 +115,7 @@ impl Router {
         let id = request_id(request.headers(), app);
         let method = request.method().clone();
         let mut seen = Seen { operation: None, budget: None, caller: None, client: None };
+        let of_console = console_files::covers(request.uri().path());
         let (head, body) = request.into_parts();
         let mut body = Incoming::new(body);
         let mut span = self.span(app, &head);
@@ -135,16 +137,22 @@ impl Router {
         if let Some(operation) = seen.operation {
             reply = masking::masked(app, seen.caller.as_ref(), operation, reply).await;
         }
-        if let Some(client) = seen.client {
+        // What was read in a turn, for this answer alone, counts also if anybody may read it.
+        let client = seen.client.or_else(|| reply.turn.as_ref().map(|_| Client::Stranger));
+        if let Some(client) = client {
             reply = answers::held(app, client, &method, reply, &id);
+        }
+        if of_console {
+            console_files::secure(&mut reply);
         }
         // What a stranger sends is not read. Others keep their connection if there is little left to read.
         if body.unread() && (reply.status == 401 || !body.pass_over().await) {
             reply.headers.push(("connection", "close".into()));
         }
-        let (route_method, route) = seen
-            .operation
-            .map_or(("other", "other"), |operation| (operation.method.as_str(), operation.path));
+        let (route_method, route) =
+            seen.operation.map_or(("other", if of_console { "/console/" } else { "other" }), |operation| {
+                (operation.method.as_str(), operation.path)
+            });
         app.metrics.request(route_method, route, reply.status, started.elapsed());
         span.set("http.response.status_code", i64::from(reply.status));
         if reply.status >= 500 {
@@ -191,12 +199,18 @@ impl Router {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let target = Target::of(head.uri.path());
-        let found = self.paths.at(target.path).map_err(|_| {
-            Failure::new(
-                error_codes::NOT_FOUND,
-                "the path does not exist; see GET /v1/openapi.json for all paths",
-            )
-        })?;
+        let found = match self.paths.at(target.path) {
+            Ok(found) => found,
+            Err(_) if console_files::covers(head.uri.path()) => {
+                return console_files::answer(app, &head, id).await;
+            }
+            Err(_) => {
+                return Err(Failure::new(
+                    error_codes::NOT_FOUND,
+                    "the path does not exist; see GET /v1/openapi.json for all paths",
+                ));
+            }
+        };
         // HEAD is GET without its body, which the server leaves away.
         let wanted = if head.method == http::Method::HEAD { "GET" } else { head.method.as_str() };
         let route = match found.value.get(wanted) {

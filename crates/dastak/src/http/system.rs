@@ -8,7 +8,7 @@ use api::system::Health;
 use bytes::Bytes;
 use serde_json::json;
 
-use super::handler::{Handler, Outcome, Reply, Request};
+use super::handler::{Handler, Outcome, Reply, Request, is_known};
 use super::router::sees_figures;
 use crate::app::{App, disk, node};
 use crate::open;
@@ -38,13 +38,7 @@ async fn operator_openapi(app: Arc<App>, request: Request) -> Outcome {
 
 fn describe(app: &App, which: Document, request: &Request) -> Reply {
     let description = app.documents.get(which, &app.config);
-    let wanted =
-        request.headers.get("if-none-match").and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let known = wanted
-        .split(',')
-        .map(|tag| tag.trim().trim_start_matches("W/"))
-        .any(|tag| tag == description.etag || tag == "*");
-    let mut reply = match known {
+    let mut reply = match is_known(&request.headers, &description.etag) {
         true => Reply::bytes(304, "application/json", Bytes::new()),
         false => Reply::bytes(200, "application/json", description.body.clone()),
     };

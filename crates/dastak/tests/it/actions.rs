@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::decision_log::{Chain, Strand};
-use domain::tenant::Mode;
+use domain::tenant::{Mode, Role};
 use serde_json::{Value, json};
 use store::{DbError, params};
 
@@ -70,6 +70,31 @@ async fn a_change_is_recorded_with_who_from_where_and_what() {
         assert_eq!(actions(&world, query).await, [Value::Null; 0], "{query}");
     }
     assert_eq!(verified(&world).await["verified"], true);
+}
+
+/// In every workspace of the person, without the name, and nowhere else.
+#[tokio::test]
+async fn a_person_who_takes_another_name_is_recorded() {
+    let world = World::bare().await;
+    let (other, third) = (world.neighbour().await, world.neighbour().await);
+    let editor = world.member(Role::Editor).await;
+    other.add_member(&editor.email, "viewer").await;
+    let there = other.sign_in(&editor.email).await;
+    assert_ne!(there.id, editor.id);
+    editor.patch("/console/api/me", &json!({"language": "hi"})).await.expect(200);
+    editor.patch("/console/api/me", &json!({"name": "Kavya Rao"})).await.expect(200);
+    // The same name once more is no change.
+    editor.patch("/console/api/me", &json!({"name": "Kavya Rao"})).await.expect(200);
+    for (place, id) in [(&world, &editor.id), (&other, &there.id)] {
+        let listed = actions(place, "operation=updateMe").await;
+        let [row] = &listed[..] else { panic!("{listed:?}") };
+        assert_eq!((&row["actor"], &row["objectId"]), (&json!(id), &json!(id)));
+        assert_eq!(row["changes"], json!([{"field": "name"}]));
+        assert!(row["sessionId"].as_str().is_some_and(|session| session.starts_with("sess_")), "{row}");
+        assert!(!stored(place).await.contains("Kavya"));
+        assert_eq!(verified(place).await["verified"], true);
+    }
+    assert_eq!(actions(&third, "operation=updateMe").await, [Value::Null; 0]);
 }
 
 #[tokio::test]

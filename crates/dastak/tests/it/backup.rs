@@ -138,6 +138,9 @@ async fn a_backup_that_was_made_amid_work_is_restored_and_serves() {
     let (held, scene) = Scene::open().await;
     let config = held.app().config.clone();
     let folder = beside(&config, "backup");
+    let cookie = held.member(domain::tenant::Role::Owner).await.cookie;
+    let session = [("cookie", cookie.as_str())];
+    held.send("GET", "/console/api/me", None, &session, bytes::Bytes::new()).await.expect(200);
     // Somebody works meanwhile.
     let made = tokio::sync::Notify::new();
     let working = async {
@@ -213,6 +216,11 @@ async fn a_backup_that_was_made_amid_work_is_restored_and_serves() {
     world.advance(3600).await;
     assert_eq!(world.operator_token, token, "the operator token is that of the backup");
     scene.is_in(&world).await;
+    // One that was revoked since the backup would be open again.
+    world
+        .send("GET", "/console/api/me", None, &session, bytes::Bytes::new())
+        .await
+        .refused(401, "unauthorized");
     assert_eq!(knowledge::found(&world, world.live(), &scene.base, "opens").await.len(), 1);
     let log = world.app.operator("GET", "/log", &Value::Null).await.expect(200);
     assert!(log["data"].as_array().unwrap().iter().any(|line| line["operation"] == "restoreBackup"), "{log}");

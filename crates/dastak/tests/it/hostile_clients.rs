@@ -22,7 +22,7 @@ use crate::world::World;
 const PATIENCE: Duration = Duration::from_secs(120);
 const FIVE_MB: usize = 5_000_000;
 
-async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let waiting = async {
         while !holds() {
             sleep_until(Instant::now() + Duration::from_millis(5)).await;

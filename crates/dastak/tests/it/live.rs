@@ -23,7 +23,7 @@ use tokio::net::TcpStream;
 
 use crate::app::{TestApp, needs_postgres};
 use crate::shows::Shows;
-use crate::world::{Member, World};
+use crate::world::{Member, World, noon_after};
 
 /// Longest wait for something that must come.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -196,6 +196,8 @@ async fn every_change_is_told_and_a_stream_goes_on_after_a_restart() {
         tab.is_told(topic, &object).await;
     }
     assert_eq!(tab.resets, 0);
+    // The clock of the service began anew, at any hour of the day; one may be called at noon.
+    world.set_clock(&noon_after(&world.now().await).to_string()).await;
     for (topic, object) in change_things(&world, "third").await {
         tab.is_told(topic, &object).await;
     }
@@ -626,6 +628,47 @@ async fn a_member_reads_the_stream_with_a_session() {
     let after = world.post("/v1/contacts", &contact("after")).await.expect(201)["data"]["id"].clone();
     other.until(after.as_str().unwrap()).await;
     assert!(!socket.text.contains(after.as_str().unwrap()));
+}
+
+#[tokio::test]
+async fn members_are_told_of_each_other() {
+    let world = World::bare().await;
+    let (owner, editor) = (world.member(MemberRole::Owner).await, world.member(MemberRole::Editor).await);
+    let mut tab = Opening { topics: Some("members"), ..Opening::of(&world) }.open(world.app()).await;
+    let path = format!("/v1/members/{}", editor.id);
+    owner.patch(&path, &json!({"role": "viewer"})).await.expect(200);
+    tab.is_told(Topic::Members, &editor.id).await;
+    let invitation = json!({"email": "ravi@example.com", "role": "editor"});
+    let invited = owner.post("/v1/members/invitations", &invitation).await.id(201);
+    tab.is_told(Topic::Members, "*").await;
+    tab.told.clear();
+    owner.delete(&format!("/v1/members/invitations/{invited}")).await.expect(204);
+    tab.is_told(Topic::Members, "*").await;
+    tab.told.clear();
+    owner.delete(&path).await.expect(204);
+    tab.is_told(Topic::Members, &editor.id).await;
+}
+
+/// Who has a page open is there, also while the page asks for nothing.
+#[tokio::test]
+async fn who_listens_is_present() {
+    let world = World::bare().await;
+    let editor = world.member(MemberRole::Editor).await;
+    editor.put("/v1/inbox/availability", &json!({"available": true})).await.expect(200);
+    let is_present = async || {
+        let team = world.list("/v1/inbox/team").await;
+        let row = team.iter().find(|row| row["userId"] == *editor.id).expect("a member of the team");
+        row["present"].as_bool().unwrap()
+    };
+    let id = editor.id.parse().unwrap();
+    let mut tab =
+        Opening { member: id, topics: Some("contacts"), ..Opening::of(&world) }.open(world.app()).await;
+    assert!(is_present().await);
+    world.advance(10 * MINUTE / SECOND).await;
+    assert!(!is_present().await, "nothing was heard of the page");
+    let contact = world.post("/v1/contacts", &new_contact("present")).await.id(201);
+    tab.is_told(Topic::Contacts, &contact).await;
+    assert!(is_present().await);
 }
 
 #[tokio::test]

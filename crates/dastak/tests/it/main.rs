@@ -63,6 +63,7 @@ mod chats_tools;
 mod closed;
 mod cloud;
 mod console_calls;
+mod console_files;
 mod contacts;
 mod conventions;
 mod decision_log;

@@ -28,6 +28,21 @@ fn a_wrong_setting_stops_the_start() {
     );
 }
 
+/// A folder without a console stops the start before anything is made; production takes none.
+#[test]
+fn dev_takes_its_console_from_a_folder() {
+    let folder = Folder::new();
+    let (data, console) = (folder.0.join("data"), folder.0.join("none"));
+    let [data, console] = [&data, &console].map(|path| path.to_str().unwrap());
+    let (_, said) = words(&dastak(&["dev", "--data", data, "--console", console]));
+    assert!(said.contains("none has no index.html; build the console with scripts/console.sh"), "{said}");
+    assert!(!std::path::Path::new(data).exists());
+    let refused =
+        Command::new(BINARY).args(["serve", "--data", data]).env("DASTAK_CONSOLE", console).output();
+    let (_, said) = words(&refused.unwrap());
+    assert!(said.contains("console: found a folder; only `dastak dev` takes the console from one"), "{said}");
+}
+
 #[test]
 fn print_config_masks_secrets() {
     let output = Command::new(BINARY)
