@@ -66,7 +66,7 @@ export async function startService(options: { clock?: 'manual' | 'system' } = {}
   };
   const api: Service['api'] = async (method, path, body, as = 'live') =>
     checked(`${method} ${path}`, await send(url + (as === 'operator' ? `/operator${path}` : path), method, body, { authorization: `Bearer ${bearer[as]}` }));
-  const workspace = String((await api('GET', '/v1/workspace')).data.id);
+  const workspace = String((await api('GET', '/v1/me').catch((cause: unknown) => { child.kill('SIGKILL'); throw cause; })).data.workspace.id);
   const email = (role: Role): string => `${role}@example.com`;
   const link: Service['link'] = async (address, more = {}) => String((await api('POST', '/v1/sign-in-links', { email: address, ...more }, 'operator')).data.url);
   const cookies = new Map<Role, Promise<string>>();

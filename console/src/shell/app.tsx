@@ -26,7 +26,7 @@ function Workspace({ me, workspace, test }: { me: Person; workspace: string; tes
   const member = me.memberships.some((one) => one.workspaceId === workspace);
   useEffect(() => { if (member) localStorage.setItem(LAST, workspace); }, [member, workspace]);
   if (!member) return <main className="panel-main" id="main"><NotFound /></main>;
-  const base = `/console/${workspace}${test ? '/test' : ''}`;
+  const base = `/${workspace}${test ? '/test' : ''}`;
   return <WorkspaceShell key={base} base={base} />;
 }
 

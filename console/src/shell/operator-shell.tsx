@@ -34,5 +34,5 @@ function Frame() {
 export function OperatorShell() {
   const me = useMe();
   if (!me.data?.operator) return <NotFound />;
-  return <Router base="/console/operator"><Frame /></Router>;
+  return <Router base="/operator"><Frame /></Router>;
 }
