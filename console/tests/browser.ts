@@ -103,6 +103,7 @@ const PAGE_RULES = new Set(['landmark-one-main', 'page-has-heading-one']);
 
 /** axe-core with WCAG 2.2 AA and its best practices: no violations. */
 export async function axe(page: Page, within?: string): Promise<void> {
+  await revealed(page);
   await page.evaluate(AXE);
   const found = await page.evaluate(async (part) => {
     const run = (globalThis as unknown as { axe: { run: (where: unknown, options: unknown) => Promise<{ violations: Found[] }> } }).axe.run;
@@ -119,7 +120,13 @@ export async function noSidewaysScroll(page: Page): Promise<void> {
   assert.ok((wide[0] ?? 0) <= (wide[1] ?? 0), `the page is ${wide[0]} px wide in ${wide[1]}`);
 }
 
+/** A dialog with a field appears when the keyboard of a phone has come, or has not. */
+export async function revealed(page: Page): Promise<void> {
+  await page.waitForFunction(() => [...document.querySelectorAll<HTMLElement>('.scrim, .pop')].every((one) => one.style.opacity !== '0'));
+}
+
 export async function shot(page: Page, name: string): Promise<string> {
+  await revealed(page);
   mkdirSync(SHOTS, { recursive: true });
   const path = `${SHOTS}${name}.png`;
   await page.screenshot({ path });
