@@ -52,6 +52,8 @@ export function useSend<K extends OperationId>(operation: K, options: { alters?:
   });
 }
 
+/** In the key of an answer that changes only when the reader asks. */
+export const STILL = 'still';
 const kind = (id: string): string => id.slice(0, id.lastIndexOf('_'));
 
 /** Answers of the topics are read again: all of them, or those that are not about another object of the kind of `id`. */
@@ -60,7 +62,7 @@ export function invalidate(client: QueryClient, topics: readonly string[], id: s
   return client.invalidateQueries({
     predicate: ({ queryKey }) => {
       const [place, operation, input] = queryKey as [string, string, { path?: Record<string, string> } | undefined];
-      if (place !== scope || !topicsOf(operation).some((topic) => topics.includes(topic))) return false;
+      if (place !== scope || queryKey.includes(STILL) || !topicsOf(operation).some((topic) => topics.includes(topic))) return false;
       const about = Object.values(input?.path ?? {});
       return id === null || about.includes(id) || !about.some((other) => kind(other) === kind(id));
     },
