@@ -1,7 +1,6 @@
 // A hundred calls change a hundred times a second together. What they make old is read again at once, and then at most every two seconds.
 import type { QueryClient } from '@tanstack/react-query';
-import { ME } from './session.ts';
-import { invalidate } from './use.ts';
+import { ME, invalidate } from './use.ts';
 
 const REST = 2_000;
 const MANY = 20;

@@ -1,11 +1,20 @@
 // Operations as hooks. The key of an answer is [workspace and mode, operation, input].
-import { QueryClient, keepPreviousData, useMutation, useQuery, useQueryClient, type QueryKey, type UseQueryResult } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, keepPreviousData, useMutation, useQuery, useQueryClient, type QueryKey, type UseQueryResult } from '@tanstack/react-query';
 import { ApiError, callIn, type Answer, type Input } from './client.ts';
 import type { OperationId } from './operations.ts';
 import { currentScope, scopeKey } from './scope.ts';
 import { topicsOf } from './topics.ts';
 
-export const queries = new QueryClient({
+/** The key of the person who is signed in. */
+export const ME = ['me', 'getMe'] as const;
+/** Who lacks a role for something that was offered has another role than this page knows. */
+const refused = (error: unknown): void => {
+  if (error instanceof ApiError && error.code === 'role_missing') void queries.invalidateQueries({ queryKey: ME });
+};
+
+export const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: refused }),
+  mutationCache: new MutationCache({ onError: refused }),
   defaultOptions: {
     queries: {
       staleTime: 30_000,
