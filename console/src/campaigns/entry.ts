@@ -1,0 +1,3 @@
+import type { PageEntry } from '../shell/registry.ts';
+
+export const entries: readonly PageEntry[] = [];

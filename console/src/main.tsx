@@ -1,0 +1,25 @@
+import './parts/tokens.css';
+import './parts/base.css';
+import './parts/parts.css';
+import './shell/shell.css';
+import { createRoot } from 'react-dom/client';
+import { App } from './shell/app.tsx';
+import { register } from './shell/registry.ts';
+import { entries as analytics } from './analytics/entry.ts';
+import { entries as boards } from './boards/entry.ts';
+import { entries as calls } from './calls/entry.ts';
+import { entries as campaigns } from './campaigns/entry.ts';
+import { entries as compliance } from './compliance/entry.ts';
+import { entries as developers } from './developers/entry.ts';
+import { entries as flow } from './flow/entry.ts';
+import { entries as home } from './home/entry.ts';
+import { entries as inbox } from './inbox/entry.ts';
+import { entries as live } from './live/entry.ts';
+import { entries as operator } from './operator/entry.ts';
+import { entries as people } from './people/entry.ts';
+import { entries as review } from './review/entry.ts';
+import { entries as settings } from './settings/entry.ts';
+
+register([home, live, calls, inbox, campaigns, boards, people, flow, review, analytics, compliance, developers, settings, operator].flat());
+const root = document.getElementById('root');
+if (root) createRoot(root).render(<App />);
