@@ -11,11 +11,12 @@ cd "$(dirname "$0")/.."
 DASTAK=$(realpath "$DASTAK")
 export DASTAK
 
-scripts/console.sh
+scripts/console-if-changed.sh
 bin=$(scripts/console.sh path)
 [ -z "$bin" ] || export PATH="$bin:$PATH"
 cd console
 node scripts/operations.mjs --check
+node scripts/licenses.mjs --check
 node scripts/lint.mjs
 node scripts/words.mjs
 node scripts/contrast.mjs

@@ -135,9 +135,13 @@ fn json_flag() -> Arg {
     Arg::new("json").long("json").action(ArgAction::SetTrue).help("JSON for programs")
 }
 
-/// Every crate that is linked in and its licence texts; scripts/licenses.py writes it.
-const THIRD_PARTY_LICENSES: &str =
-    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../THIRD_PARTY_LICENSES.txt"));
+/// Every crate that is linked in, every package of the console, and their licence texts; `scripts/licenses.py` and
+/// `console/scripts/licenses.mjs` write them.
+const THIRD_PARTY_LICENSES: &str = concat!(
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../THIRD_PARTY_LICENSES.txt")),
+    "\n",
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/THIRD_PARTY_LICENSES.txt")),
+);
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
