@@ -1,8 +1,9 @@
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useMay, useSend, type Schemas } from '../api/index.ts';
-import { Box, Button, Confirm, Empty, ErrorNote, More, Sheet, Shown, TextInput, t } from '../parts/index.ts';
+import { Box, Button, Confirm, Empty, ErrorNote, More, Sheet, TextInput, t } from '../parts/index.ts';
 import { useAnswers } from './queries.ts';
+import { ShownRows } from './shown-rows.tsx';
 
 type Answer = Schemas['SavedAnswer'];
 
@@ -15,16 +16,16 @@ export function AnswersBox() {
   const remove = useSend('deleteSavedAnswer', { alters: ['listSavedAnswers'] });
   return (
     <Box title={t('Saved answers')} inside={false} extra={may && <Button small icon={Plus} onPress={() => setForm('new')}>{t('New answer')}</Button>}>
-      <Shown of={answers} what={t('The saved answers could not be read.')} rows={4}>{(answer) => (answer.data.length === 0 ? (
+      <ShownRows of={answers} what={t('The saved answers could not be read.')}>{(all) => (all.length === 0 ? (
         <Empty title={t('No answer is saved')} action={may && <Button icon={Plus} onPress={() => setForm('new')}>{t('New answer')}</Button>}>{t('Type / and its short name in a reply, and the text stands there.')}</Empty>
       ) : (
-        <ul className="answerlist">{answer.data.map((one) => (
+        <ul className="answerlist">{all.map((one) => (
           <li key={one.id} className="row">
             <span className="mono short">/{one.shortcut}</span><span className="grow mid lines" dir="auto" translate="no">{one.text}</span>
             {may && <More small label={t('More for /{shortcut}', { shortcut: one.shortcut })} entries={[{ text: t('Change…'), act: () => setForm(one) }, { text: t('Delete…'), act: () => setGone(one), danger: true }]} />}
           </li>
         ))}</ul>
-      ))}</Shown>
+      ))}</ShownRows>
       <Sheet open={form !== null} onClose={() => setForm(null)} label={t('Saved answer')}>{form && <AnswerForm of={form === 'new' ? null : form} close={() => setForm(null)} />}</Sheet>
       <Confirm open={gone !== null} onClose={() => setGone(null)} title={t('Delete /{shortcut}?', { shortcut: gone?.shortcut ?? '' })} action={t('Delete 1 answer')} danger act={() => remove.mutateAsync({ path: { id: gone?.id ?? '' } })}>
         <p className="mid" dir="auto" translate="no">{gone?.text}</p>

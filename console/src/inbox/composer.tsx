@@ -8,7 +8,7 @@ import { useDraft, type As } from './draft.ts';
 import { useAnswers, useMyId, useReadAgain, useWrite, useWriteNote } from './queries.ts';
 import { Refusal } from './refusal.tsx';
 import { AnswerList, AnswerMenu, asked, filledIn, type Answer } from './saved.tsx';
-import type { Detail } from './words.ts';
+import type { Detail } from './entries.ts';
 
 export interface ComposerHandle { readonly write: (as: As, begin?: string) => void; readonly send: () => Promise<boolean> }
 interface Props { readonly chat: Detail; readonly mine: boolean; /** What stands in the place of the reply: why none can be written. */ readonly instead: ReactNode; readonly notes: boolean }
@@ -26,7 +26,7 @@ export const Composer = forwardRef<ComposerHandle, Props>(function Composer({ ch
   const again = useReadAgain();
   const reply = useWrite();
   const note = useWriteNote();
-  const answers = useAnswers().data?.data ?? [];
+  const answers = useAnswers().all;
   const touch = useMedia('(pointer: coarse)');
   const working = as === 'reply' ? reply : note;
   const offered = as === 'reply' && instead === null ? asked(text, answers) : null;

@@ -1,16 +1,17 @@
 import { ArrowLeft, Bot, Hand, UserRoundPlus } from 'lucide-react';
 import { forwardRef, useEffect, useImperativeHandle, useRef, useState, type ReactNode } from 'react';
 import { useHasRole, useMay, type ApiError } from '../api/index.ts';
-import { Avatar, Button, ButtonLink, Confirm, MenuButton, More, Name, Sheet, State, clock, t, toast, useMedia, useRaw } from '../parts/index.ts';
+import { Avatar, Button, ButtonLink, Confirm, MenuButton, More, Name, Sheet, State, clock, rich, t, toast, useMedia, useRaw } from '../parts/index.ts';
 import { ReadOnlyNote } from '../shell/index.ts';
 import { Composer, type ComposerHandle } from './composer.tsx';
+import { Due } from './list.tsx';
 import { Messages } from './messages.tsx';
 import { useAssign, useEnd, useHandBack, useMyId, useReadAgain, useReadMark, useTake, useTeam } from './queries.ts';
 import { Rail } from './rail.tsx';
 import { Refusal } from './refusal.tsx';
 import { Ring, windowOf } from './ring.tsx';
 import { TemplateSheet } from './template-sheet.tsx';
-import { customerName, endWords, handoffWords, holder, type Detail } from './words.ts';
+import { customerName, endWords, handoffWords, holder, type Detail } from './entries.ts';
 
 export interface ConversationHandle { readonly reply: () => void; readonly note: () => void; readonly answer: () => void; readonly end: () => void; readonly send: () => Promise<boolean> }
 
@@ -45,7 +46,7 @@ export const Conversation = forwardRef<ConversationHandle, { chat: Detail; now: 
   }));
   return (
     <section className="conv" aria-label={t('Conversation')} data-chat={chat.id} data-state={chat.state}>
-      <ChatHead chat={chat} me={me} back={back} left={left}>
+      <ChatHead chat={chat} me={me} back={back} left={left} now={now}>
         {may && !over && chat.helpdesk === null && <AssignMenu chat={chat} />}
         {may && mine && <Button icon={Bot} isPending={handBack.isPending} onPress={() => handBack.mutate({ path: { id: chat.id } }, { onSuccess: () => toast(t('The agent has the chat again')), onError: again })}><span className="wide cut back">{t('Give back to {name}', { name: chat.agentName })}</span><span className="thin">{t('Give back')}</span></Button>}
         {may && free && <Button kind="primary" icon={Hand} isPending={take.isPending} onPress={takeIt}>{t('Take over')}</Button>}
@@ -63,7 +64,7 @@ export const Conversation = forwardRef<ConversationHandle, { chat: Detail; now: 
   );
 });
 
-function ChatHead({ chat, me, back, left, children }: { chat: Detail; me: string | null; back: string; left: ReturnType<typeof windowOf>; children: ReactNode }) {
+function ChatHead({ chat, me, back, left, now, children }: { chat: Detail; me: string | null; back: string; now: number; left: ReturnType<typeof windowOf>; children: ReactNode }) {
   const who = customerName(chat);
   const state = holder(chat, me);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -77,6 +78,7 @@ function ChatHead({ chat, me, back, left, children }: { chat: Detail; me: string
         <h2 className="cut" ref={heading} tabIndex={-1}>{who.known ? <Name>{who.text}</Name> : who.text}</h2>
         <p className="meta win">{left ? <><Ring window={left} /><span className="cut">{left.words}</span></> : <span className="cut"><State tone={state.tone}>{state.name ? <Name>{state.text}</Name> : state.text}</State></span>}</p>
       </div>
+      {chat.firstResponseDueAt && <span className="wide"><Due at={chat.firstResponseDueAt} now={now} /></span>}
       {children}
     </header>
   );
@@ -87,13 +89,13 @@ interface Way { readonly mine: boolean; readonly free: boolean; readonly closed:
 /** What stands in the place of the reply, or null when it can be written. */
 function instead(chat: Detail, { mine, free, closed, pending, takeIt, choose }: Way): ReactNode {
   if (chat.state === 'ended') return <p className="place mid">{t('The chat is over: {reason}', { reason: endWords(chat.endCause) })}</p>;
-  if (chat.helpdesk !== null) return <p className="place mid"><Name>{chat.helpdesk}</Name> {t('has this chat. It is answered there.')}</p>;
+  if (chat.helpdesk !== null) return <p className="place mid">{rich('{name} has this chat. It is answered there.', { name: <Name>{chat.helpdesk}</Name> })}</p>;
   if (mine && closed) return <div className="note" data-tone="wait"><p className="grow">{t('The customer last wrote more than 24 hours ago. An approved template reaches them.')}</p><Button small onPress={choose}>{t('Choose a template…')}</Button></div>;
   if (mine) return null;
-  if (!free) return <div className="place row" data-held="true"><State tone="team"><Name>{chat.assignedTo?.name ?? ''}</Name> {chat.assignedAt ? t('has it since {time}', { time: clock(chat.assignedAt) }) : t('has it')}</State></div>;
+  if (!free) return <div className="place row" data-held="true"><State tone="team"><span className="said">{chat.assignedAt ? rich('{name} has it since {time}.', { name: <Name>{chat.assignedTo?.name}</Name>, time: clock(chat.assignedAt) }) : rich('{name} has it.', { name: <Name>{chat.assignedTo?.name}</Name> })}</span></State></div>;
   return (
     <div className="place row">
-      <p className="grow mid">{chat.state === 'awaiting_human' ? t('Waits for a person: {reason}', { reason: handoffWords(chat.handoffReason) }) : <><Name>{chat.agentName}</Name> {t('answers. The agent is silent once you take over.')}</>}</p>
+      <p className="grow mid">{chat.state === 'awaiting_human' ? t('Waits for a person: {reason}', { reason: handoffWords(chat.handoffReason) }) : rich('{name} answers, and is silent once you take over.', { name: <Name>{chat.agentName}</Name> })}</p>
       <Button kind="primary" icon={Hand} isPending={pending} onPress={takeIt}>{t('Reply')}</Button>
     </div>
   );
@@ -106,7 +108,7 @@ function AssignMenu({ chat }: { chat: Detail }) {
   const again = useReadAgain();
   const [error, setError] = useState<ApiError | null>(null);
   const admin = useHasRole('admin');
-  const members = (team.data?.data ?? []).filter((one) => one.userId !== chat.assignedTo?.userId);
+  const members = team.all.filter((one) => one.userId !== chat.assignedTo?.userId);
   const entries = members.map((one) => ({
     text: one.userId === me ? t('{name} (you)', { name: one.name }) : one.name,
     hint: one.present ? t('here, {n} of {most}', { n: one.openChats, most: one.maxOpen }) : t('away'),

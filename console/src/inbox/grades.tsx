@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useMay, useRead, useSend, type Schemas } from '../api/index.ts';
 import { Bars, Button, Confirm, ErrorBlock, ErrorNote, Name, Segment, State, TextInput, When, plural, t, type Tone } from '../parts/index.ts';
 import { useMyId } from './queries.ts';
-import type { Detail } from './words.ts';
+import type { Detail } from './entries.ts';
 
 type Run = Schemas['Evaluation'];
 type Verdict = Schemas['EvaluationVerdict'];

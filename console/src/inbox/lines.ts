@@ -1,7 +1,7 @@
 // The lines of a conversation: messages with what the channel says of them, notes, and what happened, by time.
 import type { Schemas } from '../api/index.ts';
 import { t } from '../parts/index.ts';
-import { endWords, handoffWords, type Detail } from './words.ts';
+import { endWords, handoffWords, type Detail } from './entries.ts';
 
 export type ChannelMessage = Schemas['ChannelMessage'];
 export type Line =

@@ -1,10 +1,10 @@
 // The list beside the conversation. Rows keep their place while the pointer is over them; new ones wait behind a pill.
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { Avatar, Button, Empty, ErrorBlock, Grid, Name, State, Tag, Bars, plural, t, useCursorRows, type Rows } from '../parts/index.ts';
+import { Avatar, Button, Empty, ErrorBlock, Grid, Name, State, Tag, Bars, clock, plural, t, useCursorRows, type Rows } from '../parts/index.ts';
 import { hasDraft } from './draft.ts';
 import { useMyId, viewInput } from './queries.ts';
 import { Ring, windowOf } from './ring.tsx';
-import { ago, customerName, holder, type Entry, type View } from './words.ts';
+import { ago, customerName, holder, type Entry, type View } from './entries.ts';
 
 const ROW = 80;
 
@@ -80,6 +80,7 @@ function ChatRow({ entry, me, now }: { entry: Entry; me: string | null; now: num
         <div className="row meta">
           <span className="cut"><State tone={state.tone}>{state.name ? <Name>{state.text}</Name> : state.text}</State></span>
           <span className="grow" />
+          {entry.firstResponseDueAt && <Due at={entry.firstResponseDueAt} now={now} />}
           {hasDraft(me, entry.id) && <Tag tone="accent">{t('Draft')}</Tag>}
           {label && <span className="cut label"><Tag>{<Name>{label.name}</Name>}</Tag></span>}
           {left && <Ring window={left} label />}
@@ -87,6 +88,12 @@ function ChatRow({ entry, me, now }: { entry: Entry; me: string | null; now: num
       </div>
     </div>
   );
+}
+
+/** By when a person should have answered. */
+export function Due({ at, now }: { at: string; now: number }) {
+  const late = Date.parse(at) < now;
+  return <Tag tone={late ? 'bad' : 'wait'}>{late ? t('late for {time}', { time: ago(at, now) }) : t('answer by {time}', { time: clock(at) })}</Tag>;
 }
 
 function Preview({ entry }: { entry: Entry }) {

@@ -4,7 +4,7 @@ import { plural, t } from '../parts/index.ts';
 import { LineView } from './message.tsx';
 import { linesOf } from './lines.ts';
 import { useChannelMessages, useMyId, useNotes } from './queries.ts';
-import type { Detail } from './words.ts';
+import type { Detail } from './entries.ts';
 
 const NEAR = 48;
 
@@ -12,7 +12,7 @@ export function Messages({ chat, aloud, asTemplate }: { chat: Detail; aloud: boo
   const me = useMyId();
   const notes = useNotes(chat.id);
   const channel = useChannelMessages(chat.id, chat.channel === 'chatapp');
-  const lines = useMemo(() => linesOf(chat, notes.data?.data ?? [], channel.data?.data ?? [], me), [chat, notes.data, channel.data, me]);
+  const lines = useMemo(() => linesOf(chat, notes.all, channel.all, me), [chat, notes.all, channel.all, me]);
   const box = useRef<HTMLOListElement>(null);
   const [follows, setFollows] = useState(true);
   const [seen, setSeen] = useState(lines.length);

@@ -9,7 +9,7 @@ import { Conversation, type ConversationHandle } from './conversation.tsx';
 import { ChatList, useHeldRows } from './list.tsx';
 import { useChat, useCounts, useMyId, useNow, useOldest, useTeam } from './queries.ts';
 import { Rail } from './rail.tsx';
-import { VIEWS, ago, isView, viewName, type View } from './words.ts';
+import { VIEWS, ago, isView, viewName, type View } from './entries.ts';
 
 export function Page({ params }: PageProps) {
   if (currentScope()?.test) return <LiveOnly />;
@@ -85,7 +85,7 @@ function InboxHead({ now }: { now: number }) {
   const me = useMyId();
   const team = useTeam();
   const may = useMay('setInboxAvailability');
-  const self = team.data?.data.find((one) => one.userId === me);
+  const self = team.all.find((one) => one.userId === me);
   const available = useSend('setInboxAvailability', { alters: ['listInboxTeam'] });
   const taking = available.isPending ? available.variables.body.available : self?.available ?? false;
   const waits = counts ? (counts.waiting === 0 ? t('Nobody waits') : oldest?.waitingSince ? plural(counts.waiting, '{n} waits, for {time}', '{n} wait, the oldest for {time}', { time: ago(oldest.waitingSince, now) }) : plural(counts.waiting, '{n} waits', '{n} wait')) : null;

@@ -2,7 +2,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { call, currentScope, invalidate, readKey, scopeKey, useMembership, useRead, useSend, type OperationId, type Schemas } from '../api/index.ts';
-import type { View } from './words.ts';
+import { useCursorRows } from '../parts/index.ts';
+import type { View } from './entries.ts';
 
 const LISTS: readonly OperationId[] = ['listInbox', 'countInbox', 'getInboxChat'];
 
@@ -11,11 +12,19 @@ export const useMyId = (): string | null => useMembership()?.memberId ?? null;
 export const useChat = (id: string) => useRead('getInboxChat', { path: { id } }, { enabled: id !== '', fresh: 5_000 });
 export const useCounts = (enabled: boolean) => useRead('countInbox', {}, { enabled, every: 60_000 });
 export const useOldest = (enabled: boolean) => useRead('listInbox', { query: { view: 'waiting', limit: 1 } }, { enabled });
-export const useNotes = (id: string) => useRead('listChatNotes', { path: { id }, query: { limit: 100 } });
-export const useTeam = (enabled = true) => useRead('listInboxTeam', { query: { limit: 200 } }, { enabled });
-export const useAnswers = () => useRead('listSavedAnswers', { query: { limit: 200 } }, { fresh: 60_000 });
+export const useTeam = () => useAll<Schemas['InboxMember']>('listInboxTeam', {});
+export const useAnswers = () => useAll<Schemas['SavedAnswer']>('listSavedAnswers', {});
+export const useNotes = (id: string) => useAll<Schemas['ChatNote']>('listChatNotes', { path: { id } });
 /** Messages of the channel: files, ticks and faults of the chat's lines. */
-export const useChannelMessages = (id: string, enabled: boolean) => useRead('listChannelMessages', { query: { chatId: id, limit: 200 } }, { enabled, fresh: 5_000 });
+export const useChannelMessages = (id: string, enabled: boolean) => useAll<Schemas['ChannelMessage']>('listChannelMessages', { query: { chatId: id } }, enabled);
+
+/** All pages of a list that is shown whole. */
+function useAll<T>(operation: OperationId, input: { path?: Record<string, string>; query?: object }, enabled = true) {
+  const rows = useCursorRows<T>(operation, input, 100, { enabled });
+  const { all, hasMore, want } = rows;
+  useEffect(() => { if (hasMore) want(0, all.length); }, [hasMore, all.length, want]);
+  return rows;
+}
 
 const alters = { alters: LISTS };
 export const useTake = () => useSend('takeInboxChat', alters);

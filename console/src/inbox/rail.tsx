@@ -5,7 +5,7 @@ import { useRead } from '../api/index.ts';
 import { Fact, Facts, MaskedNumber, Name, Segment, State, Tag, When, day, dayOf, indiaDay, plural, span, t, when, type Tone } from '../parts/index.ts';
 import { exists } from '../shell/index.ts';
 import { Grades } from './grades.tsx';
-import { customerName, type Detail } from './words.ts';
+import { customerName, type Detail } from './entries.ts';
 
 export function Rail({ chat }: { chat: Detail }) {
   const [shown, setShown] = useState<'person' | 'grades'>('person');

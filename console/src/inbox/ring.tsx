@@ -1,6 +1,6 @@
 // The 24 hours in which a customer may be written to freely, as a ring.
 import { t } from '../parts/index.ts';
-import { hoursLeft } from './words.ts';
+import { hoursLeft } from './entries.ts';
 
 const HOUR = 3_600_000;
 export interface Window { readonly left: number; readonly tone: 'ok' | 'wait' | 'bad'; readonly words: string }

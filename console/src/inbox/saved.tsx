@@ -2,7 +2,7 @@
 import { MessageSquareText } from 'lucide-react';
 import type { Schemas } from '../api/index.ts';
 import { Button, MenuButton, t } from '../parts/index.ts';
-import { customerName, type Detail } from './words.ts';
+import { customerName, type Detail } from './entries.ts';
 
 export type Answer = Schemas['SavedAnswer'];
 const ASKS = /^\/([\p{L}\p{M}\p{N}_-]*)$/u;

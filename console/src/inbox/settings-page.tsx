@@ -5,6 +5,7 @@ import { Body, Box, Button, ErrorNote, Head, Name, SelectInput, Sheet, Shown, St
 import { ReadOnlyNote } from '../shell/index.ts';
 import { AnswersBox } from './answers-box.tsx';
 import { useTeam } from './queries.ts';
+import { ShownRows } from './shown-rows.tsx';
 
 export function Page() {
   return (
@@ -49,7 +50,7 @@ function AssignmentForm({ now }: { now: Schemas['InboxSettings'] }) {
     <form className="stack narrowform" onSubmit={(event) => { event.preventDefault(); submit(); }}>
       <SelectInput label={t('A chat that waits for a person')} value={assignment} onChange={setAssignment} choices={[{ id: 'manual', text: t('waits until a member takes it') }, { id: 'round_robin', text: t('is given in turn to who is present') }]} />
       {assignment === 'round_robin' && <TextInput label={t('Open chats of a member, at most')} inputMode="numeric" value={most} onChange={setMost} fault={pressed && n === null ? t('A number from 1 to 100') : fault('maxOpenPerMember')} />}
-      <TextInput label={t('Minutes until a person should have answered')} inputMode="numeric" value={minutes} onChange={setMinutes} hint={t('Empty for none. Nothing happens when they have passed; the chat says so.')} fault={pressed && minutes.trim() !== '' && due === null ? t('A whole number of minutes') : fault('firstResponseMinutes')} />
+      <TextInput label={t('Minutes until a person should have answered')} inputMode="numeric" value={minutes} onChange={setMinutes} hint={t('Empty for none. A chat that is late says so.')} fault={pressed && minutes.trim() !== '' && due === null ? t('A whole number of minutes') : fault('firstResponseMinutes')} />
       {save.error && !save.error.field && <ErrorNote error={save.error} />}
       <div className="row"><Button type="submit" kind="primary" isPending={save.isPending}>{t('Save')}</Button></div>
     </form>
@@ -62,11 +63,11 @@ function TeamBox() {
   const [of, setOf] = useState<Schemas['InboxMember'] | null>(null);
   return (
     <Box title={t('Who answers')} inside={false}>
-      <Shown of={team} what={t('The team could not be read.')} rows={4}>{(answer) => (
+      <ShownRows of={team} what={t('The team could not be read.')}>{(all) => (
         <div className="over">
           <table className="tbl">
             <thead><tr><th>{t('Member')}</th><th>{t('Takes chats')}</th><th className="r">{t('Open chats')}</th><th className="wide">{t('Last seen')}</th><th><span className="vh">{t('Change')}</span></th></tr></thead>
-            <tbody>{answer.data.map((one) => (
+            <tbody>{all.map((one) => (
               <tr key={one.userId}>
                 <td><Name>{one.name}</Name></td>
                 <td><State tone={one.present ? 'team' : 'mute'}>{one.present ? t('present') : one.available ? t('yes, away now') : t('no')}</State></td>
@@ -77,7 +78,7 @@ function TeamBox() {
             ))}</tbody>
           </table>
         </div>
-      )}</Shown>
+      )}</ShownRows>
       <Sheet open={of !== null} onClose={() => setOf(null)} label={t('Open chats of a member, at most')}>{of && <CeilingForm of={of} close={() => setOf(null)} />}</Sheet>
     </Box>
   );

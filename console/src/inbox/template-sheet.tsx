@@ -2,10 +2,10 @@
 import { useMemo, useState } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { call, invalidate, useRead, type ApiError, type Schemas } from '../api/index.ts';
-import { Bars, Button, ErrorBlock, Name, SelectInput, Sheet, TextInput, t, toast } from '../parts/index.ts';
+import { Bars, Button, ErrorBlock, Name, SelectInput, Sheet, TextInput, rich, t, toast } from '../parts/index.ts';
 import { Refusal } from './refusal.tsx';
 import { componentsOf, filled, keyOfPlace, paramsOf, placesOf, type Place } from './templates.ts';
-import type { Detail } from './words.ts';
+import type { Detail } from './entries.ts';
 
 type Template = Schemas['ChannelTemplate'];
 
@@ -15,7 +15,7 @@ export function TemplateSheet({ chat, open, onClose }: { chat: Detail; open: boo
 
 function TemplateForm({ chat, onClose }: { chat: Detail; onClose: () => void }) {
   const client = useQueryClient();
-  const listed = useRead('listChannelTemplates', { query: { status: 'APPROVED', limit: 200 } });
+  const listed = useRead('listChannelTemplates', { query: { status: 'APPROVED', limit: 100 } });
   const [id, setId] = useState<string | null>(null);
   const [values, setValues] = useState<Record<string, string>>({});
   const [pressed, setPressed] = useState(false);
@@ -49,7 +49,7 @@ function TemplateForm({ chat, onClose }: { chat: Detail; onClose: () => void }) 
           fault={pressed && !(values[keyOfPlace(place)] ?? '').trim() ? t('This stands in the message: fill it in.') : null} />
       ))}
       {template && <Preview template={template} values={values} />}
-      {chat.customer?.name && template && <p className="meta">{t('It goes to')} <Name>{chat.customer.name}</Name>. {t('The number is looked up for it, which is written to the log.')}</p>}
+      {chat.customer?.name && template && <p className="meta">{rich('It goes to {name}.', { name: <Name>{chat.customer.name}</Name> })} {t('The number is looked up for it, which is written to the log.')}</p>}
       {sending.error && <Refusal error={sending.error} />}
       <div className="ends"><Button onPress={onClose}>{t('Cancel')}</Button><Button type="submit" kind="primary" isPending={sending.isPending}>{template ? t('Send “{name}”', { name: template.name }) : t('Send')}</Button></div>
     </form>

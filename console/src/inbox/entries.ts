@@ -76,6 +76,7 @@ const unit = (n: number, name: 'minute' | 'hour' | 'day'): string =>
 /** `6 min`, `2 hr`: how long ago, without a direction. */
 export function ago(at: string, now: number): string {
   const minutes = Math.max(0, Math.floor((now - Date.parse(at)) / 60_000));
+  if (minutes < 1) return t('now');
   if (minutes < 60) return unit(minutes, 'minute');
   return minutes < 48 * 60 ? unit(Math.floor(minutes / 60), 'hour') : unit(Math.floor(minutes / 1_440), 'day');
 }
