@@ -11,21 +11,21 @@ const ROW = 80;
 interface Held { readonly rows: Rows<Entry>; readonly all: readonly Entry[]; readonly newer: number; readonly release: () => void; readonly hover: (inside: boolean) => void; readonly loading: boolean }
 
 /** The rows of a view. While the pointer is inside, those that were there stay where they were. */
-export function useHeldRows(view: View, enabled: boolean, current: string): Held {
-  const rows = useCursorRows<Entry>('listInbox', viewInput(view), 50, { enabled });
+export function useHeldRows(view: View, current: string, shown: Entry | undefined): Held {
+  const rows = useCursorRows<Entry>('listInbox', viewInput(view), 50);
   const [inside, setInside] = useState(false);
   const held = useRef<{ view: View; all: readonly Entry[] } | null>(null);
   const [, again] = useState(0);
-  const kept = useRef<{ view: View; at: number; entry: Entry } | null>(null);
+  const kept = useRef<{ view: View; at: number; id: string } | null>(null);
   const all = useMemo(() => {
     const fresh = rows.all;
     const before = held.current?.view === view ? held.current.all : [];
-    return inside && before.length > 0 ? inPlace(before, fresh) : withKept(fresh, kept.current, view, current);
-  }, [rows.all, inside, view, current]);
+    return inside && before.length > 0 ? inPlace(before, fresh) : withKept(fresh, kept.current, view, shown?.id === current ? shown : undefined);
+  }, [rows.all, inside, view, current, shown]);
   const at = all.findIndex((entry) => entry.id === current);
   useEffect(() => {
     const entry = all[at];
-    kept.current = entry ? { view, at, entry } : kept.current?.entry.id === current && kept.current.view === view ? kept.current : null;
+    kept.current = entry ? { view, at, id: entry.id } : kept.current?.id === current && kept.current.view === view ? kept.current : null;
   });
   useEffect(() => { held.current = { view, all }; });
   const newer = inside ? rows.all.filter((entry) => !all.some((shown) => shown.id === entry.id)).length : 0;
@@ -46,9 +46,9 @@ function inPlace(before: readonly Entry[], fresh: readonly Entry[]): readonly En
 }
 
 /** The chat that is open stays in the list at its place, also after it has left the view. */
-function withKept(fresh: readonly Entry[], kept: { view: View; at: number; entry: Entry } | null, view: View, current: string): readonly Entry[] {
-  if (!kept || kept.view !== view || kept.entry.id !== current || fresh.some((entry) => entry.id === current)) return fresh;
-  return [...fresh.slice(0, kept.at), kept.entry, ...fresh.slice(kept.at)];
+function withKept(fresh: readonly Entry[], kept: { view: View; at: number; id: string } | null, view: View, shown: Entry | undefined): readonly Entry[] {
+  if (!kept || !shown || kept.view !== view || kept.id !== shown.id || fresh.some((entry) => entry.id === shown.id)) return fresh;
+  return [...fresh.slice(0, kept.at), shown, ...fresh.slice(kept.at)];
 }
 
 export function ChatList({ held, view, current, now, open, show }: { held: Held; view: View; current: string; now: number; open: (id: string) => void; show: (view: View) => void }) {
@@ -100,7 +100,8 @@ function Preview({ entry }: { entry: Entry }) {
   if (!entry.lastMessage) return <span className="dim">{t('Nothing was written yet')}</span>;
   const { role, text } = entry.lastMessage;
   const by = role === 'agent' ? entry.agentName : role === 'human' ? t('Team') : null;
-  return <>{by !== null && <><Name>{by}</Name>: </>}<span dir="auto" translate="no">{text}</span></>;
+  const voice = text.startsWith('[voice note]');
+  return <>{by !== null && <><Name>{by}</Name>: </>}{voice && <>{t('Voice note')} </>}<span dir="auto" translate="no">{voice ? text.slice(12) : text}</span></>;
 }
 
 function EmptyView({ view, show }: { view: View; show: (view: View) => void }) {

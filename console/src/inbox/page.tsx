@@ -27,8 +27,8 @@ function Inbox({ id }: { id: string }) {
   const asked = filters.one('view');
   const view: View = isView(asked) ? asked : 'waiting';
   const now = useNow();
-  const held = useHeldRows(view, true, id);
   const chat = useChat(id);
+  const held = useHeldRows(view, id, chat.data?.data);
   const conversation = useRef<ConversationHandle>(null);
   const [sent, setSent] = useState(0);
   const query = view === 'waiting' ? '' : `?view=${view}`;
@@ -88,7 +88,7 @@ function InboxHead({ now }: { now: number }) {
   const self = team.all.find((one) => one.userId === me);
   const available = useSend('setInboxAvailability', { alters: ['listInboxTeam'] });
   const taking = available.isPending ? available.variables.body.available : self?.available ?? false;
-  const waits = counts ? (counts.waiting === 0 ? t('Nobody waits') : oldest?.waitingSince ? plural(counts.waiting, '{n} waits, for {time}', '{n} wait, the oldest for {time}', { time: ago(oldest.waitingSince, now) }) : plural(counts.waiting, '{n} waits', '{n} wait')) : null;
+  const waits = counts ? (counts.waiting === 0 ? t('Nobody waits') : oldest?.waitingSince && now - Date.parse(oldest.waitingSince) >= 60_000 ? plural(counts.waiting, '{n} waits, for {time}', '{n} wait, the oldest for {time}', { time: ago(oldest.waitingSince, now) }) : plural(counts.waiting, '{n} waits', '{n} wait')) : null;
   return (
     <>
       <Head title={t('Inbox')} sub={counts && <span className="dim num wide">{waits} · {plural(counts.mine, '{n} with you', '{n} with you')} · {plural(counts.open, '{n} open', '{n} open')}</span>}>
