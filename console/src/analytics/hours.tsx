@@ -1,7 +1,7 @@
 // When people answer: by hour of the day, and by hour and weekday.
 import { Link } from 'react-aria-components';
 import { useNavigateHour } from './hour-sheet.tsx';
-import { Box, count, currentLanguage, dayOf, percent, plural, t } from '../parts/index.ts';
+import { Box, currentLanguage, dayOf, percent, plural, t } from '../parts/index.ts';
 import { Columns, Legend } from './bars.tsx';
 import type { Asked, Report } from './queries.ts';
 
@@ -33,7 +33,7 @@ export function HoursBox({ report, asked }: { report: Report; asked: Asked }) {
   return <Box title={t('Calls and answers by hour')} extra={<Legend usual={usual.size > 0} />}><Columns label={t('Calls and answers by hour')} columns={columns} every={2} /></Box>;
 }
 
-/** Each hour of each weekday: the darker, the larger the share that was answered. */
+/** Each hour of each weekday: the share that was answered, as a figure and a tint. */
 export function WeekBox({ report }: { report: Report }) {
   const link = useNavigateHour();
   const cells = report.weekdayHours ?? [];
@@ -41,7 +41,7 @@ export function WeekBox({ report }: { report: Report }) {
   const hours = Array.from({ length: last - first + 1 }, (_, at) => first + at);
   const most = Math.max(0.01, ...cells.map((one) => (one.calls === 0 ? 0 : one.answered / one.calls)));
   return (
-    <Box title={t('Answered by hour and weekday')} extra={<span className="meta">{t('the darker, the more of them are answered')}</span>}>
+    <Box title={t('Answered by hour and weekday')} extra={<span className="meta">{t('share answered, in percent')}</span>}>
       <div className="over">
         <table className="week">
           <thead><tr><th><span className="vh">{t('Weekday')}</span></th>{hours.map((hour) => <th key={hour} scope="col" className="meta num">{hour}</th>)}</tr></thead>
@@ -52,7 +52,7 @@ export function WeekBox({ report }: { report: Report }) {
                 if (!cell || cell.calls === 0) return <td key={hour}><span className="none" /></td>;
                 const words = says(`${weekdayName(weekday, 'long')}, ${hourSpan(hour)}`, cell.calls, cell.answered);
                 const level = Math.round((cell.answered / cell.calls / most) * 4);
-                return <td key={hour}><Link href={link(hour, weekday)} data-level={level}><span className="vh">{words}</span><span aria-hidden title={words}>{count(cell.calls)}</span></Link></td>;
+                return <td key={hour}><Link href={link(hour, weekday)} data-level={level}><span className="vh">{words}</span><span aria-hidden title={words}>{Math.round((cell.answered / cell.calls) * 100)}</span></Link></td>;
               })}
             </tr>
           ))}</tbody>

@@ -1,12 +1,12 @@
 import './page.css';
 import { currentScope } from '../api/index.ts';
-import { Body, Box, Button, ButtonLink, Dates, Empty, Facet, Figure, Figures, Head, More, Name, NoMatch, Shown, count, dayName, millis, percent, plural, rangeName, rupees, rupeesWhole, span, t, useRaw, type FacetItem } from '../parts/index.ts';
+import { Body, Box, Button, ButtonLink, Dates, Empty, Facet, Figure, Figures, Head, More, NoMatch, Shown, count, dayName, millis, percent, plural, rangeName, rupees, rupeesWhole, span, t, useRaw, type FacetItem } from '../parts/index.ts';
 import { exists } from '../shell/index.ts';
 import { Columns, Legend, Rows, type Row } from './bars.tsx';
 import { HourSheet } from './hour-sheet.tsx';
 import { HoursBox, WeekBox } from './hours.tsx';
 import { AgentReactions, ProviderReactions } from './reactions.tsx';
-import { callsBehind, causeName, useAgents, useAsked, useCampaigns, useReport, type Asked, type Report } from './queries.ts';
+import { callsBehind, causeName, outcomeName, useAgents, useAsked, useCampaigns, useReport, type Asked, type Report } from './queries.ts';
 
 export function Page() {
   const asked = useAsked();
@@ -90,7 +90,7 @@ function DaysBox({ report, asked }: { report: Report; asked: Asked }) {
 function OutcomeBox({ report, asked }: { report: Report; asked: Asked }) {
   const rows: Row[] = [...report.costs.byOutcome].sort((a, b) => b.calls - a.calls).map((one) => ({
     id: one.outcome ?? '', value: one.calls, figure: count(one.calls), under: t('{money} each', { money: rupees(one.calls === 0 ? 0 : one.chargedMinor / one.calls) }),
-    name: one.outcome === null ? <span className="dim">{t('no outcome')}</span> : <Name>{one.outcome.replaceAll('_', ' ')}</Name>, href: one.outcome === null ? null : behind(asked, { outcome: one.outcome }),
+    name: one.outcome === null ? <span className="dim">{t('no outcome')}</span> : outcomeName(one.outcome), href: one.outcome === null ? null : behind(asked, { outcome: one.outcome }),
   }));
   return <Box title={t('Outcomes, and what one costs')}>{rows.length === 0 ? <p className="mid">{t('No call has an outcome yet.')}</p> : <Rows label={t('Outcomes')} rows={rows} />}</Box>;
 }

@@ -43,6 +43,16 @@ export function stageName(stage: Schemas['ReactionStage']): string {
   return stage === 'recognition' ? t('Recognition') : stage === 'model' ? t('Model') : t('Speech');
 }
 
+/** The outcomes of the service in words; those of a flow as its author named them. */
+export function outcomeName(outcome: string): string {
+  switch (outcome) {
+    case 'opted_out': return t('Asked not to be called');
+    case 'transferred': return t('Transferred');
+    case 'simulated': return t('Simulated');
+    default: return outcome.replaceAll('_', ' ');
+  }
+}
+
 export function causeName(cause: string): string {
   switch (cause) {
     case 'agent_ended': return t('Agent said goodbye');
