@@ -1,6 +1,6 @@
 // Where one writes: a reply of who has the chat, or a note for the team. The two look different, so that a note is never sent.
 import { Send, StickyNote } from 'lucide-react';
-import { forwardRef, useId, useImperativeHandle, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { forwardRef, useEffect, useId, useImperativeHandle, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { TextArea, TextField } from 'react-aria-components';
 import { useMe } from '../api/index.ts';
 import { Button, Icon, Segment, t, useMedia } from '../parts/index.ts';
@@ -21,6 +21,7 @@ export const Composer = forwardRef<ComposerHandle, Props>(function Composer({ ch
   const [text, setText] = useDraft(me, chat.id, as);
   const [missing, setMissing] = useState(false);
   const [active, setActive] = useState(0);
+  const [wish, setWish] = useState<As | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const list = useId();
   const again = useReadAgain();
@@ -51,8 +52,11 @@ export const Composer = forwardRef<ComposerHandle, Props>(function Composer({ ch
   const take = (answer: Answer): void => { setText(filledIn(answer.text, chat, myName)); setActive(0); field.current?.focus(); };
   useImperativeHandle(ref, () => ({
     send,
-    write: (to, begin) => { setAs(to); if (begin !== undefined && text === '') setText(begin); setTimeout(() => field.current?.focus(), 0); },
+    write: (to, begin) => { setAs(to); if (begin !== undefined && text === '') setText(begin); setWish(to); },
   }));
+  // The field may only come when the service has said whose the chat is.
+  const writable = as === 'note' || instead === null;
+  useEffect(() => { if (wish === as && writable && field.current) { field.current.focus(); setWish(null); } }, [wish, as, writable]);
   const keys = (event: KeyboardEvent): void => {
     if (event.nativeEvent.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (offered && offered.length > 0) {

@@ -45,7 +45,7 @@ describe('a chat that waits is answered in Hindi while its agent is silent, and 
     const said = await chats.room.says(chat, 'ठीक है, धन्यवाद');
     assert.deepEqual([said.reply, said.handedOff], [null, true]);
     await page.locator('[data-by="customer"]').getByText('ठीक है, धन्यवाद').waitFor();
-    await axe(page);
+    await axe(page, '#root');
     await page.locator('.chead').getByRole('button', { name: /लौटाएँ/ }).click();
     await page.locator('.conv[data-state="ai"]').waitFor();
     assert.ok((await texts(chat)).includes('human: नमस्ते, मैं देख रही हूँ। आपके पैसे लौटेंगे।'));
@@ -101,7 +101,7 @@ describe('one chat, two people', () => {
     await second.unroute(/\/v1\/(stream|inbox\/chatsess_\w+$)/);
     await second.reload();
     await second.locator('.composer [data-held]').getByText(/Kavya Rao has it since/).waitFor();
-    await axe(second);
+    await axe(second, '#root');
     await close(first);
     await close(second, /status of 409|ERR_FAILED/);
   });
@@ -169,7 +169,7 @@ test('outside of the 24 hours the composer is a template, which is seen before i
   await page.getByRole('option', { name: /reply_later/ }).click();
   await dialog.getByLabel('{{1}}').fill('Bhavna');
   await dialog.getByText('Hello Bhavna, we have an answer for you.').waitFor();
-  await axe(page);
+  await axe(page, '[role="dialog"]');
   await dialog.getByRole('button', { name: 'Send “reply_later”' }).click();
   await page.locator('[data-by="team"]').getByText('Hello Bhavna').waitFor();
   await close(page);
