@@ -1,7 +1,7 @@
 // Grades of the chat by its agent's criteria, and the member's own mark beside each.
 import { useState } from 'react';
 import { useMay, useRead, useSend, type Schemas } from '../api/index.ts';
-import { Bars, Button, Confirm, ErrorBlock, ErrorNote, Name, Segment, State, TextInput, When, plural, t, type Tone } from '../parts/index.ts';
+import { Bars, Button, Confirm, ErrorBlock, ErrorNote, Name, Segment, State, TextInput, When, plural, rich, rupees, t, type Tone } from '../parts/index.ts';
 import { useMyId } from './queries.ts';
 import type { Detail } from './entries.ts';
 
@@ -14,16 +14,17 @@ export function Grades({ chat }: { chat: Detail }) {
   const may = useMay('evaluateChat');
   const [asks, setAsks] = useState(false);
   const grade = useSend('evaluateChat', { alters: ['listChatEvaluations'] });
+  const criteria = useRead('getAgentEvaluation', { path: { id: chat.agentId }, query: {} }, { fresh: 60_000 }).data?.data;
   if (runs.error) return runs.error.code === 'feature_disabled' || runs.error.code === 'plan_feature_locked' ? <section><p className="mid">{t('Evaluation is switched off for this workspace. The operator can switch it on.')}</p></section> : <ErrorBlock what={t('The grades could not be read.')} error={runs.error} again={() => { void runs.refetch(); }} />;
   if (!runs.data) return <Bars rows={4} />;
   const run = runs.data.data[0];
   return (
     <>
-      {run ? <RunView key={run.id} run={run} earlier={runs.data.data.length - 1} /> : <section><p className="mid">{t('Nobody has graded this chat yet.')}</p></section>}
-      {may && chat.state === 'ended' && run?.status !== 'pending' && <section><Button onPress={() => setAsks(true)}>{run ? t('Grade again…') : t('Grade this chat…')}</Button></section>}
+      {run ? <RunView key={run.id} run={run} earlier={runs.data.data.length - 1} /> : <section><p className="mid">{criteria?.criteria.length === 0 ? rich('{name} has no criteria to grade by.', { name: <Name>{chat.agentName}</Name> }) : t('Nobody has graded this chat yet.')}</p></section>}
+      {may && chat.state === 'ended' && run?.status !== 'pending' && criteria?.criteria.length !== 0 && <section><Button onPress={() => setAsks(true)}>{run ? t('Grade again…') : t('Grade this chat…')}</Button></section>}
       {chat.state !== 'ended' && <section><p className="meta">{t('A chat is graded when it is over.')}</p></section>}
       <Confirm open={asks} onClose={() => setAsks(false)} title={t('Grade this chat by the agent’s criteria?')} action={t('Grade 1 chat')} act={() => grade.mutateAsync({ path: { id: chat.id } })}>
-        <p className="mid">{t('The language model reads the chat. One graded conversation is charged.')}</p>
+        <p className="mid">{criteria ? t('The language model reads the chat. {money} is charged when it is graded.', { money: rupees(criteria.costPerEvaluationMinor) }) : t('The language model reads the chat. One graded conversation is charged.')}</p>
       </Confirm>
     </>
   );
@@ -64,7 +65,7 @@ function RunView({ run, earlier }: { run: Run; earlier: number }) {
         {words !== '' ? <p className="mid">{words}</p> : <p className="strong">{plural(run.passed, '{n} of {all} passed', '{n} of {all} passed', { all: run.passed + run.failed })}</p>}
         <p className="meta">{run.evaluatedAt && <When at={run.evaluatedAt} />}{run.model && <> · <span translate="no">{run.model}</span></>}{earlier > 0 && <> · {plural(earlier, '{n} earlier', '{n} earlier')}</>}</p>
       </section>
-      {run.results.map((result) => <Criterion key={result.criterionKey} result={result} mark={marks[result.criterionKey]} change={may && run.status === 'graded' ? change : null} />)}
+      {run.status === 'graded' && run.results.map((result) => <Criterion key={result.criterionKey} result={result} mark={marks[result.criterionKey]} change={may ? change : null} />)}
       {may && run.status === 'graded' && (
         <section>
           {save.error && <ErrorNote error={save.error} />}

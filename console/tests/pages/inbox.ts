@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
+import { ATTACKS } from '../fixtures.ts';
 import { fillInbox, type Chats } from '../stories/inbox-room.ts';
 import type { Stage } from '../browser.ts';
 import type { PageRow } from '../table.ts';
@@ -15,6 +16,16 @@ async function prepare(stage: Stage): Promise<void> {
 const reply = (page: Page) => page.getByRole('textbox', { name: /^(Reply|जवाब)$/ });
 const row = (page: Page, name: string | RegExp) => page.getByRole('grid', { name: 'Chats' }).getByRole('row', { name });
 
+/** The sandbox has no model that grades: a run as the service answers it. */
+const graded = () => ({
+  id: 'evr_01m8f5j0hxeyk8rnm69h4gzjwv', kind: 'chat', chatId: chats.ended, callId: null, agentId: chats.room.agent, status: 'graded', cause: null, runNo: 1, trigger: 'manual', sweepId: null, criteriaVersion: 1,
+  model: 'a-model', createdAt: '2026-11-27T10:00:00Z', evaluatedAt: '2026-11-27T10:00:09Z', passed: 1, failed: 1, notApplicable: 0, chargedMinor: 100, marks: [],
+  results: [
+    { criterionKey: 'polite', name: 'Greets politely', kind: 'pass_fail', passThreshold: null, verdict: 'pass', score: null, reasoning: 'The agent greets first.', quotes: [{ text: 'नमस्ते, मैं Aarti हूँ।', line: 0 }] },
+    { criterionKey: 'clear', name: ATTACKS.markup, kind: 'score', passThreshold: 60, verdict: 'fail', score: 41, reasoning: ATTACKS.devanagari, quotes: [{ text: ATTACKS.rightToLeft, line: 1 }] },
+  ],
+});
+
 export const rows: readonly PageRow[] = [
   {
     name: 'inbox', prepare, path: () => '/inbox?view=open', heading: /^Inbox$/,
@@ -26,7 +37,20 @@ export const rows: readonly PageRow[] = [
     ],
   },
   { name: 'inbox-waiting', prepare, path: () => '/inbox', heading: /^Inbox$/, empty: { request: /\/v1\/inbox\?view=waiting&limit=50/, answer: { data: [], nextCursor: null }, says: /^Nobody waits for a person$/ } },
-  { name: 'inbox-ended', prepare, path: () => `/inbox/${chats.ended}?view=ended`, heading: /^Inbox$/ },
+  {
+    name: 'inbox-ended', prepare, path: () => `/inbox/${chats.ended}?view=ended`, heading: /^Inbox$/,
+    states: {
+      grades: async (page) => {
+        await page.route(/\/v1\/chats\/\w+\/evaluations/, (route) => route.fulfill({ contentType: 'application/json', body: JSON.stringify({ data: [graded()], nextCursor: null }) }));
+        const tab = page.getByRole('radio', { name: 'Grades' }).filter({ visible: true });
+        if (await tab.count() === 0) { await page.locator('.chead').getByRole('button', { name: 'More actions' }).click(); await page.getByRole('menuitem', { name: 'Person and grades' }).click(); }
+        await tab.click();
+        await page.getByText('1 of 2 passed').filter({ visible: true }).waitFor();
+        await page.getByRole('radiogroup', { name: 'Your mark of Greets politely' }).filter({ visible: true }).getByRole('radio', { name: 'Failed' }).click();
+        await page.getByLabel('Why, for your colleagues').filter({ visible: true }).fill('It says नमस्ते only once.');
+      },
+    },
+  },
   {
     name: 'inbox-chat', prepare, path: () => `/inbox/${chats.taken}?view=open`, heading: /^Inbox$/,
     failing: { request: /\/v1\/inbox\/chatsess_\w+$/, says: /^The chat could not be read\.$/ },
