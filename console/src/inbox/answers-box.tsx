@@ -54,7 +54,7 @@ function AnswerForm({ of, close }: { of: Answer | null; close: () => void }) {
     <form className="form" onSubmit={(event) => { event.preventDefault(); submit(); }}>
       <h2>{of ? t('Change the saved answer') : t('New saved answer')}</h2>
       <TextInput label={t('Short name')} value={shortcut} onChange={setShortcut} maxLength={41} autoFocus hint={t('Letters, digits, - and _. It is typed after /.')} fault={pressed && !SHORT.test(name) ? t('1 to 40 letters, digits, - and _') : told('shortcut')} />
-      <TextInput label={t('Text')} value={text} onChange={setText} lines={5} maxLength={4_096} hint={t('{places} are filled in when it is used.', { places: '{{name}}, {{reference}}, {{me}}' })} fault={pressed && text.trim() === '' ? t('Write the text of the answer.') : told('text')} />
+      <TextInput label={t('Text of the answer')} value={text} onChange={setText} lines={5} maxLength={4_096} hint={t('{places} are filled in when it is used.', { places: '{{name}}, {{reference}}, {{me}}' })} fault={pressed && text.trim() === '' ? t('Write the text of the answer.') : told('text')} />
       {error && !error.field && <ErrorNote error={error} />}
       <div className="ends"><Button onPress={close}>{t('Cancel')}</Button><Button type="submit" kind="primary" isPending={create.isPending || update.isPending}>{of ? t('Save') : t('Save the answer')}</Button></div>
     </form>

@@ -56,7 +56,7 @@ function mentioned(note: Schemas['ChatNote']): string {
 function Tick({ sent }: { sent: readonly ChannelMessage[] }) {
   const last = sent.at(-1);
   if (!last) return null;
-  const shown = ({ queued: [Clock, t('Waits to be sent')], sent: [Check, t('Sent')], delivered: [CheckCheck, t('Delivered')], read: [CheckCheck, t('Read')], delivery_unknown: [Clock, t('Unknown whether it arrived')] } as const)[last.status as 'sent'];
+  const shown = ({ queued: [Clock, t('Waits to be sent')], sent: [Check, t('Sent')], delivered: [CheckCheck, t('Delivered')], read: [CheckCheck, t('Read by the customer')], delivery_unknown: [Clock, t('Unknown whether it arrived')] } as const)[last.status as 'sent'];
   if (!shown) return null;
   return <span className={last.status === 'read' ? 'mark read' : 'mark'} title={shown[1]} data-status={last.status}><Icon of={shown[0]} small /><span className="vh">{shown[1]}</span></span>;
 }

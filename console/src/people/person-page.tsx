@@ -55,7 +55,7 @@ function PersonView({ person }: { person: Person }) {
 function PersonBox({ person }: { person: Person }) {
   const saved = Object.entries(person.attributes);
   return (
-    <Box title={t('Who')}>
+    <Box title={t('The person')}>
       <Facts>
         <Fact name={t('Number')}>{person.phone ? <MaskedNumber masked={person.phone} reveal="revealContact" id={person.id} /> : <span className="dim">{t('none')}</span>}</Fact>
         {person.externalRef && <Fact name={t('Reference')}><span className="mono">{person.externalRef}</span></Fact>}
