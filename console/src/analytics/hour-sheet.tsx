@@ -31,14 +31,14 @@ function HourCalls({ asked, days, hour, weekday, close }: { asked: Asked; days: 
   const waits = found.some((one) => one.answer.isPending);
   const groups = found.filter((one) => (one.answer.data?.data.length ?? 0) > 0);
   return (
-    <div className="form">
+    <div className="form hourcalls">
       <h2>{weekday === null ? t('Calls of {hour}', { hour: hourSpan(hour) }) : t('Calls of {weekday}, {hour}', { weekday: weekdayName(weekday, 'long'), hour: hourSpan(hour) })}</h2>
       {error && <ErrorNote error={error} />}
       {waits && <Bars rows={3} />}
       {!waits && !error && groups.length === 0 && <p className="mid">{t('There was no call in this hour.')}</p>}
       {groups.map(({ day, answer }) => (
         <section key={day} className="stack"><h3>{dayName(day)}</h3>
-          <ul className="lines">{answer.data?.data.map((call) => {
+          <ul>{answer.data?.data.map((call) => {
             const state = <State tone={call.answered ? 'ok' : 'mute'}>{call.answered ? t('Talked, {time}', { time: span(call.durationSeconds ?? 0) }) : t('No answer')}</State>;
             return <li key={call.id} className="row">{exists('calls') ? <Link href={`/calls/${call.id}`} className="under">{state}</Link> : state}<span className="grow cut"><Name>{call.contactName ?? ''}</Name> <span className="dim num">{call.toNumber}</span></span><span className="meta"><When at={call.startedAt} /></span></li>;
           })}</ul>
