@@ -73,7 +73,7 @@ function TeamBox() {
                 <td><State tone={one.present ? 'team' : 'mute'}>{one.present ? t('present') : one.available ? t('yes, away now') : t('no')}</State></td>
                 <td className="r">{t('{n} of {most}', { n: one.openChats, most: one.maxOpen })}</td>
                 <td className="wide">{one.lastSeenAt ? <When at={one.lastSeenAt} /> : <span className="dim">{t('never')}</span>}</td>
-                <td className="r">{may && <Button small kind="bare" onPress={() => setOf(one)} label={t('Most open chats of {name}', { name: one.name })}>{t('Change…')}</Button>}</td>
+                <td className="r">{may && <Button small kind="bare" onPress={() => setOf(one)}>{t('Change…')}<span className="vh"> <Name>{one.name}</Name></span></Button>}</td>
               </tr>
             ))}</tbody>
           </table>
