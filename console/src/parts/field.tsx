@@ -27,7 +27,7 @@ export function SelectInput<T extends string>({ label, hint, fault, value, onCha
   return (
     <Select className="field" value={value} onChange={(key) => { if (key !== null) onChange(key as T); }} isInvalid={Boolean(fault)} placeholder={placeholder ?? t('Choose')} {...(hideLabel ? { 'aria-label': label } : {})}>
       {!hideLabel && <Label>{label}</Label>}
-      <KitButton className="ctl"><SelectValue className="grow cut" /><Icon of={ChevronDown} small /></KitButton>
+      <KitButton className="ctl"><SelectValue className="grow cut">{({ selectedText, defaultChildren, isPlaceholder }) => (isPlaceholder ? defaultChildren : <span dir="auto">{selectedText}</span>)}</SelectValue><Icon of={ChevronDown} small /></KitButton>
       {hint && <Text slot="description" className="hint">{hint}</Text>}
       <FieldError className="fault">{fault}</FieldError>
       <Popover className="pop">
