@@ -95,7 +95,7 @@ export function Page() {
   const actors = useActors();
   const pick = (name: string): string | undefined => filters.one(name) || undefined;
   const query = { ...useRange(), actor: pick('actor'), operation: pick('operation'), objectId: pick('object') } as Record<string, string>;
-  const rows = useCursorRows<Action>('listActions', { query });
+  const rows = useCursorRows<Action>('listActions', { query }, 100);
   const newest = useRead('listActions', { query: { ...query, limit: 20 } as never }, { every: 10_000, keep: true });
   const { again } = rows;
   const take = useCallback(() => again(), [readKey('listActions', { query: query as never }).join(), again]);

@@ -27,7 +27,7 @@ export interface RecordFilter { readonly from?: string | undefined; readonly to?
 /** The records of a chain, newest first; new ones wait behind a pill while the pointer is over the list. */
 export function useRecords(chain: Schemas['RecordChain'], filter: RecordFilter) {
   const query = { chain, ...filter } as Record<string, string>;
-  const rows = useCursorRows<LogRecord>('listLogRecords', { query });
+  const rows = useCursorRows<LogRecord>('listLogRecords', { query }, 100);
   const newest = useRead('listLogRecords', { query: { ...query, limit: 20 } as never }, { every: 10_000, keep: true });
   const { again } = rows;
   const take = useCallback(() => again(), [readKey('listLogRecords', { query: query as never }).join(), again]);
