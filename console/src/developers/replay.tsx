@@ -57,7 +57,7 @@ function ReplayForm({ id, onClose, done }: { id: string; onClose: () => void; do
       <h2>{t('Replay failed deliveries')}</h2>
       <SelectInput label={t('That failed in')} value={choice} onChange={choose} choices={[{ id: '1', text: t('the last hour') }, { id: '6', text: t('the last 6 hours') }, { id: '24', text: t('the last 24 hours') }, { id: '168', text: t('the last 7 days') }, { id: '720', text: t('the last 30 days, all that is kept') }]} />
       <p className="mid">{rest === null ? t('Since {time} IST. They go out with the same ids, the oldest first; the receiver recognises those that it has.', { time: when(since) }) : t('The first 10,000 are on their way. The rest follows when each of them was tried once: press again.')}</p>
-      {failed.data && n === 0 && <p className="note">{t('Nothing failed in this time.')}</p>}
+      {failed.data && n === 0 && <p className="note"><span>{t('Nothing failed in this time. What is still tried again has not failed yet.')}</span></p>}
       {typeof waiting === 'number' && <p className="note" role="status">{plural(waiting, '{n} of the last replay still waits for its attempt. Try again in a minute.', '{n} of the last replay still wait for their attempt. Try again in a minute.')}</p>}
       {replay.error && typeof waiting !== 'number' && <ErrorNote error={replay.error} />}
       <div className="ends"><Button onPress={onClose}>{t('Cancel')}</Button><Button type="submit" kind="primary" isPending={replay.isPending}>{says}</Button></div>
