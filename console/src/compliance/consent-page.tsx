@@ -4,7 +4,7 @@ import { RecordList } from './list.tsx';
 import { useRecords } from './queries.ts';
 import { DateRange, useRange } from './range.tsx';
 import { ObjectLink } from './record.tsx';
-import { said, type LogRecord } from './words.ts';
+import { said, type LogRecord } from './names.ts';
 
 export function columnsOfPeople(beside: boolean): readonly Column<LogRecord>[] {
   const all: readonly Column<LogRecord>[] = [

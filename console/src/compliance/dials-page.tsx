@@ -6,7 +6,7 @@ import { RecordList } from './list.tsx';
 import { DateRange, useRange } from './range.tsx';
 import { useAgentNames, useRecords } from './queries.ts';
 import { GateMarks, ObjectLink } from './record.tsx';
-import { GATES, refusal, said, type LogRecord } from './words.ts';
+import { GATES, refusal, said, type LogRecord } from './names.ts';
 
 const NAMES = ['from', 'to', 'verdict', 'gate', 'call'] as const;
 const CALL = /^(call|chatsess)_\w+$/;
@@ -14,12 +14,12 @@ const NUMBER = /^\+?[\d\s()-]{8,}$/;
 
 function columns(agent: (id: string | null) => string | null, beside: boolean): readonly Column<LogRecord>[] {
   const all: readonly Column<LogRecord>[] = [
-    { key: 'seq', head: t('Record'), width: '76px', right: true, cell: (row) => count(row.seq) },
-    { key: 'at', head: 'IST', width: '116px', right: true, cell: (row) => <When at={row.at} /> },
-    { key: 'verdict', head: t('Decision'), width: '140px', cell: (row) => { const { tone, text } = said(row); return <State tone={tone}>{text}</State>; } },
-    { key: 'gate', head: t('Refused by'), width: 'minmax(110px, .8fr)', cell: (row) => (row.blockedBy ? refusal(row.blockedBy) : <span className="dim">–</span>) },
+    { key: 'seq', head: t('Record'), width: '68px', right: true, cell: (row) => count(row.seq) },
+    { key: 'at', head: 'IST', width: '104px', right: true, cell: (row) => <When at={row.at} /> },
+    { key: 'verdict', head: t('Decision'), width: beside ? '112px' : '140px', cell: (row) => { const { tone, text } = said(row); return <State tone={tone}>{text}</State>; } },
+    { key: 'gate', head: t('Refused by'), width: 'minmax(104px, .8fr)', cell: (row) => (row.blockedBy ? refusal(row.blockedBy) : <span className="dim">–</span>) },
     { key: 'gates', head: t('Gates'), width: '84px', cell: (row) => <GateMarks record={row} /> },
-    { key: 'call', head: t('Call'), width: 'minmax(220px, 1.2fr)', cell: (row) => <ObjectLink id={row.interactionId} /> },
+    { key: 'call', head: t('Call'), width: 'minmax(150px, 1fr)', cell: (row) => <ObjectLink id={row.interactionId} short /> },
     { key: 'agent', head: t('Agent'), width: 'minmax(110px, 1fr)', cell: (row) => <span className="mid"><Name>{agent(row.agentId) ?? '–'}</Name></span> },
     { key: 'hash', head: t('Hash'), width: '124px', cell: (row) => <span className="mono dim">{row.hash.slice(0, 10)}…</span> },
   ];
@@ -63,7 +63,7 @@ export function Page() {
   return (
     <Frame tab="dials">
       <RecordList
-        label={t('Dials')} list={list} columns={columns(agent, beside)} filters={NAMES} filtered={number !== undefined} clear={() => setFind('')} least={beside ? 860 : 1000}
+        label={t('Dials')} list={list} columns={columns(agent, beside)} filters={NAMES} filtered={number !== undefined} clear={() => setFind('')} least={beside ? 840 : 980}
         thin={(row) => <Thin row={row} agent={agent(row.agentId)} />} toolbar={<Toolbar find={find} setFind={setFind} />}
         none={<Empty title={t('No dial yet')}>{t('Every dial comes here before it is made: which gates it passed, or which one refused it.')}</Empty>}
       />

@@ -5,7 +5,7 @@ import { Box, Button, Fact, Facts, Icon, Segment, Shown, When, count, indiaDay, 
 import { CHAINS, Frame } from './frame.tsx';
 import { records, useVerified } from './queries.ts';
 import { DateRange } from './range.tsx';
-import { chainName, type Chain } from './words.ts';
+import { chainName, type Chain } from './names.ts';
 
 const isChain = (text: string): text is Chain => CHAINS.some((chain) => chain === text);
 const copy = (text: string): void => { void navigator.clipboard.writeText(text).then(() => toast(t('Copied'))); };

@@ -6,7 +6,7 @@ import { useHasRole, useRead, type Schemas } from '../api/index.ts';
 import { useCommands } from '../shell/index.ts';
 import { Box, Button, ButtonLink, Head, Icon, Shown, State, Tabs, clockSeconds, count, indiaDay, plural, t, useKeys } from '../parts/index.ts';
 import { records, useVerified, type Verified } from './queries.ts';
-import { chainHolds, chainName, refusal, type Chain } from './words.ts';
+import { chainHolds, chainName, refusal, type Chain } from './names.ts';
 import './page.css';
 
 export const CHAINS: readonly Chain[] = ['audit', 'consent', 'grievances', 'actions'];

@@ -4,7 +4,7 @@ import { Grid, NoMatch, t, useFilters, useKeys, type Column } from '../parts/ind
 import { Listed } from '../parts/list.tsx';
 import type { useRecords } from './queries.ts';
 import { RecordRail } from './record.tsx';
-import type { LogRecord } from './words.ts';
+import type { LogRecord } from './names.ts';
 
 interface RecordListProps { label: string; list: ReturnType<typeof useRecords>; columns: readonly Column<LogRecord>[]; thin: (row: LogRecord) => ReactNode; toolbar: ReactNode; none: ReactNode; filters: readonly string[]; least?: number; filtered?: boolean; clear?: () => void }
 

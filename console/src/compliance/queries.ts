@@ -3,7 +3,7 @@ import { useCallback } from 'react';
 import { call, currentScope, readKey, scopeKey, useRead, type ApiError, type Schemas } from '../api/index.ts';
 import { useCursorRows } from '../parts/index.ts';
 import { useNewer } from '../parts/list.tsx';
-import type { LogRecord } from './words.ts';
+import type { LogRecord } from './names.ts';
 
 export interface Verified { readonly result: Schemas['LogVerification']; readonly at: number; readonly took: number }
 

@@ -6,7 +6,7 @@ import { useRead } from '../api/index.ts';
 import { exists, objectPath } from '../shell/index.ts';
 import { Button, Fact, Facts, Icon, Name, Shown, When, count, longDay, t, useRaw, More } from '../parts/index.ts';
 import { useAgentNames } from './queries.ts';
-import { GATES, gateName, gatesOf, sentenceOf, verdictWord, type Gate, type LogRecord } from './words.ts';
+import { GATES, gateName, gatesOf, sentenceOf, verdictWord, type Gate, type LogRecord } from './names.ts';
 
 const MARK = { pass: Check, refuse: X, warn: TriangleAlert } as const;
 
@@ -27,7 +27,7 @@ function evidence(gate: Gate): readonly (readonly [string, ReactNode])[] {
   switch (gate.gate) {
     case 'dnd': return [[t('On the registry'), yes(gate.listed)]];
     case 'opt_out': return [[t('Opted out'), yes(gate.optedOut)]];
-    case 'calling_window': return [[t('Hours'), gate.open === true ? t('open') : t('closed')]];
+    case 'calling_window': return [[t('Hours'), gate.open === true ? t('within them') : t('outside of them')]];
     case 'frequency_cap': return [[t('24 hours'), of(gate.dials24h, gate.perDay)], [t('7 days'), of(gate.dials7d, gate.perWeek)]];
     case 'consent': return [[t('Consent needed'), yes(gate.required)], [t('On record'), yes(gate.onRecord)]];
     default: return Object.entries(gate).filter(([name]) => name !== 'gate' && name !== 'verdict').map(([name, value]) => [`${gateName(gate.gate)}: ${name}`, typeof value === 'string' ? value : JSON.stringify(value)] as const);
@@ -54,10 +54,14 @@ function evidenceValue(value: string): string {
   }
 }
 
-export function ObjectLink({ id }: { id: string }) {
+const shortened = (id: string): string => (id.length > 20 ? `${id.slice(0, 14)}…${id.slice(-4)}` : id);
+
+/** An id, with its page if there is one; shortened in lists. */
+export function ObjectLink({ id, short }: { id: string; short?: boolean }) {
+  const text = short ? shortened(id) : id;
   const path = objectPath(id);
   const known = id.startsWith('call_') ? exists('calls') : id.startsWith('con_') ? exists('contacts') : id.startsWith('chatsess_') ? exists('inbox') : id.startsWith('agt_') ? exists('agents') : id.startsWith('cmp_') ? exists('campaigns') : path !== null;
-  return path && known ? <Link href={path} className="mono under link">{id}</Link> : <span className="mono">{id}</span>;
+  return path && known ? <Link href={path} className="mono under link">{text}</Link> : <span className="mono" title={short ? id : undefined}>{text}</span>;
 }
 
 const ZEROS = /^0{64}$/;

@@ -4,7 +4,7 @@ import { exists } from '../shell/index.ts';
 import { useRead, useSend } from '../api/index.ts';
 import { Button, ButtonLink, ErrorNote, Fact, Facts, Json, Shown, State, When, clockMillis, day, millis, plural, t, toast } from '../parts/index.ts';
 import { useMayChange } from './queries.ts';
-import { deliveryState, type Delivery, type Endpoint } from './words.ts';
+import { deliveryState, type Delivery, type Endpoint } from './names.ts';
 
 function Attempts({ delivery }: { delivery: Delivery }) {
   if (delivery.attempts.length === 0) return <p className="mid">{t('Not tried yet.')}</p>;

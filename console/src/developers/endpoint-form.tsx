@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Form } from 'react-aria-components';
 import { useRead, useSend, type ApiError } from '../api/index.ts';
 import { Button, CheckInput, ErrorNote, Name, Segment, Sheet, TextInput, t, toast } from '../parts/index.ts';
-import { EVENT_TYPES, mustBeNamed, type Endpoint, type EventType } from './words.ts';
+import { EVENT_TYPES, mustBeNamed, type Endpoint, type EventType } from './names.ts';
 
 /** A value that is shown once: the person copies it before it is closed. */
 export function Once({ title, value, children, onClose }: { title: string; value: string; children: React.ReactNode; onClose: () => void }) {

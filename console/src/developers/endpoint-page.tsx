@@ -11,7 +11,7 @@ import { EndpointState, HealthMarks, placeOf } from './health.tsx';
 import { useDeliveries, useFailing, useHealth, useMayChange, useMayReplay } from './queries.ts';
 import { ReplaySheet } from './replay.tsx';
 import { SampleSheet } from './sample.tsx';
-import { EVENT_TYPES, answerOf, deliveryState, type Delivery, type Endpoint } from './words.ts';
+import { EVENT_TYPES, answerOf, deliveryState, type Delivery, type Endpoint } from './names.ts';
 import './page.css';
 
 type Open = 'edit' | 'rotate' | 'disable' | 'delete' | 'sample' | 'replay' | null;

@@ -8,7 +8,7 @@ import { EndpointSheet } from './endpoint-form.tsx';
 import { Frame } from './frame.tsx';
 import { EndpointState, HealthMarks, placeOf, subscribed } from './health.tsx';
 import { useEndpoints, useFailing, useHealth, useMayChange } from './queries.ts';
-import { answerOf, type Endpoint } from './words.ts';
+import { answerOf, type Endpoint } from './names.ts';
 
 const Marks = ({ id }: { id: string }) => <HealthMarks health={useHealth(id)} />;
 function Last({ id }: { id: string }) {

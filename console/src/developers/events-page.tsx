@@ -6,7 +6,7 @@ import { exists } from '../shell/index.ts';
 import { Button, ButtonLink, Empty, ErrorBlock, Facet, Grid, Json, NoMatch, State, Tag, When, fixedRows, plural, t, toast, useFilters, useKeys, type Column } from '../parts/index.ts';
 import { Frame } from './frame.tsx';
 import { SampleSheet } from './sample.tsx';
-import { EVENT_TYPES } from './words.ts';
+import { EVENT_TYPES } from './names.ts';
 
 type Event = Schemas['Event'];
 const KEPT = 500;

@@ -1,6 +1,6 @@
 import { State, plural, t } from '../parts/index.ts';
 import type { Health } from './queries.ts';
-import type { Endpoint } from './words.ts';
+import type { Endpoint } from './names.ts';
 
 /** The last 24 hours as 24 marks. */
 export function HealthMarks({ health }: { health: Health | undefined }) {

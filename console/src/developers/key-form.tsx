@@ -5,7 +5,7 @@ import { ofWorkspace, useOperatorSend } from '../api/use-operator.ts';
 import { Button, CheckInput, ErrorNote, Segment, SelectInput, Sheet, TextInput, t } from '../parts/index.ts';
 import { Once } from './endpoint-form.tsx';
 import { KEYS, type ApiKey } from './queries.ts';
-import { SCOPES, actionName, resourceName } from './words.ts';
+import { SCOPES, actionName, resourceName } from './names.ts';
 
 const DAYS = { never: 0, '30': 30, '90': 90, '365': 365 } as const;
 type Lasts = keyof typeof DAYS;

@@ -6,7 +6,7 @@ import { Body, Button, Confirm, Empty, More, Name, Shown, State, Tag, When, day,
 import { Frame } from './frame.tsx';
 import { KeySheet, RotateKeySheet } from './key-form.tsx';
 import { KEYS, useApiKeys, type ApiKey } from './queries.ts';
-import { SCOPES, actionName, resourceName } from './words.ts';
+import { SCOPES, actionName, resourceName } from './names.ts';
 
 const ends = (key: ApiKey): boolean => key.revokedAt !== null || (key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.now());
 

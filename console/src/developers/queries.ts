@@ -3,7 +3,7 @@ import { currentScope, readKey, useHasRole, useRead, type Schemas } from '../api
 import { ofWorkspace, useOperator } from '../api/use-operator.ts';
 import { useCursorRows } from '../parts/index.ts';
 import { useNewer } from '../parts/list.tsx';
-import type { Delivery } from './words.ts';
+import type { Delivery } from './names.ts';
 
 export interface ApiKey {
   readonly id: string; readonly name: string; readonly mode: 'live' | 'test'; readonly scopes: readonly string[]; readonly prefix: string;

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Form } from 'react-aria-components';
 import { useSend } from '../api/index.ts';
 import { Button, ErrorNote, SelectInput, Sheet, plural, t, toast } from '../parts/index.ts';
-import { EVENT_TYPES, type EventType } from './words.ts';
+import { EVENT_TYPES, type EventType } from './names.ts';
 
 const CHOICES = EVENT_TYPES.map((type) => ({ id: type, text: type }));
 

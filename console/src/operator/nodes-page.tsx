@@ -27,7 +27,7 @@ function useReady() {
       const answer = await fetch('/readyz', { signal, credentials: 'omit' });
       const told = (await answer.json().catch(() => ({}))) as Record<string, unknown>;
       const warnings = Array.isArray(told.warnings) ? told.warnings.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))) : [];
-      const trunks = Array.isArray(told.trunks) ? told.trunks.map((one: unknown) => { const trunk = one as Record<string, unknown>; return { name: String(trunk.name ?? trunk.carrier ?? '–'), ok: trunk.answers !== false && trunk.ok !== false, calls: typeof trunk.calls === 'number' ? trunk.calls : null }; }) : [];
+      const trunks = Array.isArray(told.trunks) ? told.trunks.map((one: unknown) => { const trunk = one as Record<string, unknown>; return { name: String(trunk.name ?? '–'), ok: trunk.healthy !== false && trunk.registered !== false, calls: typeof trunk.calls === 'number' ? trunk.calls : null }; }) : [];
       const reason = [told.reason, told.error].find((one) => typeof one === 'string');
       return { ok: answer.ok, reason: typeof reason === 'string' ? reason : null, warnings, skew: typeof told.clockSkewMs === 'number' ? told.clockSkewMs : null, trunks };
     },

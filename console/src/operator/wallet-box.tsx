@@ -4,7 +4,7 @@ import { Form } from 'react-aria-components';
 import { useOperator, useOperatorSend } from '../api/use-operator.ts';
 import { Box, Button, ErrorNote, Segment, Sheet, Shown, TextInput, When, count, rupees, t, toast } from '../parts/index.ts';
 import type { Line, Workspace } from './types.ts';
-import { kindSaid, paise } from './words.ts';
+import { kindSaid, paise } from './names.ts';
 
 function EntryForm({ workspace, onClose }: { workspace: Workspace; onClose: () => void }) {
   const [kind, setKind] = useState<'topup' | 'adjustment'>('topup');

@@ -7,7 +7,7 @@ import { NumbersBox } from './numbers-box.tsx';
 import { SettingsSheet, useChange, type Form3 } from './settings-forms.tsx';
 import type { Data, Workspace } from './types.ts';
 import { WalletBox } from './wallet-box.tsx';
-import { entityName, featureName, limitName, stateOf } from './words.ts';
+import { entityName, featureName, limitName, stateOf } from './names.ts';
 import './page.css';
 
 type Open = Form3 | 'suspend' | 'resume' | 'verify' | 'unverify' | 'accept' | 'lift' | null;

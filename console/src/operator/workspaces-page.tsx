@@ -6,7 +6,7 @@ import { useOperatorRows, useOperatorSend } from '../api/use-operator.ts';
 import { Button, CheckInput, Empty, ErrorNote, Figure, Figures, Finder, Grid, Head, Name, NoMatch, Sheet, State, TextInput, When, count, day, fixedRows, plural, rupees, rupeesWhole, t, toast, useFilters, useKeys, type Column } from '../parts/index.ts';
 import { Listed } from '../parts/list.tsx';
 import type { Data, Workspace } from './types.ts';
-import { paise, stateOf } from './words.ts';
+import { paise, stateOf } from './names.ts';
 import './page.css';
 
 const PATH = '/workspaces';

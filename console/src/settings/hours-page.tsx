@@ -6,7 +6,7 @@ import { ofWorkspace, useOperator, useOperatorSend } from '../api/use-operator.t
 import { ReadOnlyNote } from '../shell/index.ts';
 import { Body, Box, Button, CheckInput, Confirm, Empty, ErrorNote, Name, Sheet, Shown, TextInput, t, toast } from '../parts/index.ts';
 import { Frame } from './frame.tsx';
-import { dayShort, daysSaid } from './words.ts';
+import { dayShort, daysSaid } from './names.ts';
 
 interface Span { days: number[]; from: string; to: string }
 interface Hours { timezone: string; hours: Span[] }

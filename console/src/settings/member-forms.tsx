@@ -3,7 +3,7 @@ import { Form } from 'react-aria-components';
 import { useHasRole, useMembership, useSend, type Role, type Schemas } from '../api/index.ts';
 import { aRole, roleName } from '../shell/index.ts';
 import { Button, Confirm, ErrorNote, Name, SelectInput, Sheet, TextInput, rich, t, toast, when } from '../parts/index.ts';
-import { ROLES, givenBy, roleMay, takenBy } from './words.ts';
+import { ROLES, givenBy, roleMay, takenBy } from './names.ts';
 
 type Member = Schemas['WorkspaceMember'];
 const List = ({ title, rows }: { title: string; rows: readonly string[] }) => (rows.length === 0 ? null : <div><h3>{title}</h3><ul className="se-bullets">{rows.map((row) => <li key={row}>{row}</li>)}</ul></div>);

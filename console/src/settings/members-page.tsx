@@ -5,7 +5,7 @@ import { ReadOnlyNote, roleName, useCommands } from '../shell/index.ts';
 import { Avatar, Body, Box, Button, Confirm, More, Name, Shown, Tag, When, count, day, plural, relative, t, toast, useKeys } from '../parts/index.ts';
 import { Frame } from './frame.tsx';
 import { InviteSheet, RemoveMember, RoleSheet } from './member-forms.tsx';
-import { ROLES } from './words.ts';
+import { ROLES } from './names.ts';
 
 type Member = Schemas['WorkspaceMember'];
 type Invitation = Schemas['MemberInvitation'];

@@ -1,7 +1,7 @@
 import { ofWorkspace, useOperator } from '../api/use-operator.ts';
 import { Body, Box, Empty, Fact, Facts, Name, Shown, State, Tag, count, day, dayName, plural, t } from '../parts/index.ts';
 import { Frame } from './frame.tsx';
-import { daysSaid } from './words.ts';
+import { daysSaid } from './names.ts';
 
 interface Pack {
   id: string; name: string; hours: { days: number[]; from: string; to: string }[]; holidays?: string[]; caps?: { perDay?: number | null; perWeek?: number | null }; requireConsent?: boolean; families?: string[];

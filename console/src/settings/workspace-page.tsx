@@ -6,7 +6,7 @@ import { ME } from '../api/session.ts';
 import { ReadOnlyNote } from '../shell/index.ts';
 import { Body, Box, Button, ErrorNote, Fact, Facts, Name, Shown, State, TextInput, When, count, longDay, rupees, t, toast } from '../parts/index.ts';
 import { Frame } from './frame.tsx';
-import { entityName, featureName, limitName } from './words.ts';
+import { entityName, featureName, limitName } from './names.ts';
 
 type Workspace = Schemas['Workspace'];
 
