@@ -97,12 +97,12 @@ interface Found { id: string; nodes: { target: string[]; failureSummary: string 
 /** Known and listed: the palette's list scrolls while the focus stays in its field; `region` on the portal of a popover. */
 const KNOWN: Record<string, RegExp> = { 'scrollable-region-focusable': /\.pal/, region: /\.pop|popover/ };
 
-/** axe-core with WCAG 2.2 AA and its best practices: no violations. */
+/** axe-core with WCAG 2.2 AA and its best practices: no violations. Under an open dialog the page is inert, so its landmarks are not asked for. */
 export async function axe(page: Page, within?: string): Promise<void> {
   await page.evaluate(AXE);
   const found = await page.evaluate(async (part) => {
     const run = (globalThis as unknown as { axe: { run: (where: unknown, options: unknown) => Promise<{ violations: Found[] }> } }).axe.run;
-    return (await run(part ?? document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })).violations;
+    return (await run(part ?? document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], ...(document.querySelector('.scrim') ? { rules: { 'landmark-one-main': { enabled: false }, 'page-has-heading-one': { enabled: false } } } : {}) })).violations;
   }, within);
   const left = found.flatMap((one) => one.nodes.filter((node) => !KNOWN[one.id]?.test(node.target.join(' '))).map((node) => `${one.id}: ${node.target.join(' ')}: ${node.failureSummary}`));
   assert.deepEqual(left, []);
