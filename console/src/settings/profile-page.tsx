@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Form } from 'react-aria-components';
 import { callIn, useMe, type ApiError, type Person, type Schemas } from '../api/index.ts';
-import { ME } from '../api/session.ts';
+import { ME } from '../api/use.ts';
 import { roleName } from '../shell/index.ts';
 import { Body, Box, Button, ErrorNote, Fact, Facts, Name, Segment, Shown, TextInput, setLanguage, t, toast } from '../parts/index.ts';
 import { Frame } from './frame.tsx';

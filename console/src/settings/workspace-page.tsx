@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Form } from 'react-aria-components';
 import { useQueryClient } from '@tanstack/react-query';
 import { currentScope, useHasRole, useRead, useSend, type Schemas } from '../api/index.ts';
-import { ME } from '../api/session.ts';
+import { ME } from '../api/use.ts';
 import { ReadOnlyNote } from '../shell/index.ts';
 import { Body, Box, Button, ErrorNote, Fact, Facts, Name, Shown, State, TextInput, When, count, longDay, rupees, t, toast } from '../parts/index.ts';
 import { Frame } from './frame.tsx';
