@@ -1,6 +1,6 @@
 // What admins and operators do, from the first press to what others see of it; each also without a mouse.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { axe, drawn, noConsoleErrors, startStage, type Stage } from '../browser.ts';
 import { ATTACKS, fill, type Fixtures } from '../fixtures.ts';
@@ -26,60 +26,11 @@ const dialog = (page: Page) => page.getByRole('dialog');
 const said = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
 const closed = (page: Page) => dialog(page).waitFor({ state: 'detached' });
 
-async function endpoint(receiver: Receiver, path: string): Promise<string> {
-  return String((await stage.service.api('POST', '/v1/webhooks', { url: receiver.url + path, events: ['call.completed'], description: ATTACKS.markup.slice(0, 90) })).data.id);
+async function endpoint(of: Stage, receiver: Receiver, path: string): Promise<string> {
+  return String((await of.service.api('POST', '/v1/webhooks', { url: receiver.url + path, events: ['call.completed'], description: ATTACKS.markup.slice(0, 90) })).data.id);
 }
-
-/** Deliveries that failed for a day: the receiver answers 500, until the service gives them up. */
-async function failures(id: string, n: number): Promise<void> {
-  for (let at = 0; at < n; at += 1) await stage.service.as('admin', 'POST', `/v1/webhooks/${id}/test`, { type: 'call.completed' });
-  for (let hours = 0; hours < 26; hours += 2) await stage.service.advance(7_200);
-  const { data } = await stage.service.as('viewer', 'GET', `/v1/webhooks/${id}/deliveries?status=failed&limit=100`);
-  assert.equal((data as unknown[]).length, n, 'all have failed');
-}
-const succeeded = async (id: string): Promise<number> => ((await stage.service.as('viewer', 'GET', `/v1/webhooks/${id}/deliveries?status=succeeded&limit=100`)).data as unknown[]).length;
 
 for (const mouse of [true, false]) {
-  test(`all failed deliveries are replayed once the receiver is mended${mouse ? '' : ', without a mouse'}`, async () => {
-    const receiver = await startReceiver(() => 500);
-    const id = await endpoint(receiver, mouse ? '/crm' : '/keyboard');
-    await failures(id, 4);
-    const before = receiver.got.length;
-    receiver.answers = () => 200;
-    const page = await stage.open(`/developers/endpoints/${id}?status=failed`);
-    await said(page, /^500 in/);
-    if (mouse) {
-      await page.getByRole('button', { name: 'Replay failed…' }).click();
-      await dialog(page).getByRole('button', { name: /That failed in/ }).click();
-      await page.getByRole('option', { name: 'the last 7 days' }).click();
-      await dialog(page).getByRole('button', { name: 'Send 4 deliveries again' }).click();
-    } else {
-      await page.keyboard.press('r');
-      await dialog(page).waitFor();
-      await reach(page, 'button', /That failed in/, 'Enter');
-      await page.getByRole('option', { name: 'the last 7 days' }).waitFor();
-      await page.keyboard.press('ArrowDown');
-      await page.keyboard.press('Enter');
-      await page.getByRole('listbox').waitFor({ state: 'detached' });
-      await reach(page, 'button', 'Send 4 deliveries again');
-    }
-    await said(page, '4 deliveries are sent again');
-    await closed(page);
-    await stage.service.advance(5);
-    await page.goto(stage.address(`/developers/endpoints/${id}?status=succeeded`));
-    await said(page, /^200 in/);
-    assert.equal(await succeeded(id), 4);
-    const sent = receiver.got.slice(before).map((one) => one.delivery);
-    assert.equal(new Set(sent).size, 4, 'each once');
-    await page.getByRole('grid', { name: 'Deliveries' }).focus();
-    await page.keyboard.press('Enter');
-    await page.getByRole('complementary', { name: 'Delivery' }).getByText('Answered 200').first().waitFor();
-    await axe(page);
-    noConsoleErrors(page);
-    await page.context().close();
-    await receiver.close();
-  });
-
   test(`the log is verified${mouse ? '' : ', without a mouse'}`, async () => {
     const page = await stage.open('/compliance');
     await said(page, 'All four chains are whole');
@@ -154,7 +105,7 @@ for (const mouse of [true, false]) {
 test('a viewer sees what only an admin may change, and is told whom to ask', async () => {
   await stage.service.cookie('admin');
   const receiver = await startReceiver(() => 200);
-  const id = await endpoint(receiver, '/seen');
+  const id = await endpoint(stage, receiver, '/seen');
   const page = await stage.open('/developers', { role: 'viewer' });
   await said(page, /^You can see this, changing it takes an admin\. Ask: /);
   assert.equal(await page.getByRole('button', { name: 'New endpoint' }).count(), 0);
@@ -273,7 +224,7 @@ test('text that attacks stays text: endpoints, labels, members, references, the 
   await service.api('POST', `${ws}/members`, { email: 'attack@example.com', name: ATTACKS.markup.slice(0, 100), role: 'viewer' }, 'operator');
   await service.api('POST', `${ws}/wallet/entries`, { kind: 'topup', amountMinor: 100, reference: ATTACKS.markup.slice(0, 100) }, 'operator');
   const receiver = await startReceiver(() => 500);
-  const id = await endpoint(receiver, `/${'long'.repeat(400)}`);
+  const id = await endpoint(stage, receiver, `/${'long'.repeat(400)}`);
   await service.as('admin', 'POST', `/v1/webhooks/${id}/test`, { type: 'call.completed' });
   await service.advance(2);
   for (const width of [1440, 360]) for (const path of ['/developers', `/developers/endpoints/${id}`, '/settings/members', '/settings/wallet', '/compliance/changes', `~/console/operator/workspaces/${service.workspace}`]) {
@@ -287,4 +238,60 @@ test('text that attacks stays text: endpoints, labels, members, references, the 
   }
   await receiver.close();
   assert.ok(fixtures.contacts.length > 0);
+});
+
+// A delivery is given up after a day, and a session that is not used ends before that: these have a service of their own, a day later.
+describe('a day later', () => {
+  let later: Stage;
+  let receiver: Receiver;
+  let ids: string[] = [];
+  before(async () => {
+    later = await startStage();
+    receiver = await startReceiver(() => 500);
+    ids = [await endpoint(later, receiver, '/crm'), await endpoint(later, receiver, '/keyboard')];
+    for (const id of ids) for (let at = 0; at < 4; at += 1) await later.service.api('POST', `/v1/webhooks/${id}/test`, { type: 'call.completed' });
+    for (let hours = 0; hours < 34; hours += 2) await later.service.advance(7_200);
+    for (const id of ids) assert.equal(((await later.service.api('GET', `/v1/webhooks/${id}/deliveries?status=failed&limit=100`)).data as unknown[]).length, 4, 'all have failed');
+    receiver.answers = () => 200;
+  });
+  after(async () => { await later?.close(); await receiver?.close(); });
+
+  for (const mouse of [true, false]) {
+    test(`all failed deliveries are replayed once the receiver is mended${mouse ? '' : ', without a mouse'}`, async () => {
+      const id = ids[mouse ? 0 : 1] ?? '';
+      const before = receiver.got.length;
+      const page = await later.open(`/developers/endpoints/${id}?status=failed`);
+      await said(page, /^500 in/);
+      if (mouse) {
+        await page.getByRole('button', { name: 'Replay failed…' }).click();
+        await dialog(page).getByRole('button', { name: /That failed in/ }).click();
+        await page.getByRole('option', { name: 'the last 7 days' }).click();
+        await dialog(page).getByRole('button', { name: 'Send 4 deliveries again' }).click();
+      } else {
+        await page.keyboard.press('r');
+        await dialog(page).waitFor();
+        await reach(page, 'button', /That failed in/, 'Enter');
+        await page.getByRole('option', { name: 'the last 7 days' }).waitFor();
+        await page.keyboard.press('ArrowDown');
+        await page.keyboard.press('Enter');
+        await page.getByRole('listbox').waitFor({ state: 'detached' });
+        await reach(page, 'button', 'Send 4 deliveries again');
+      }
+      await said(page, '4 deliveries are sent again');
+      await closed(page);
+      await later.service.advance(5);
+      await page.goto(later.address(`/developers/endpoints/${id}?status=succeeded`));
+      await said(page, /^200 in/);
+      const { data } = await later.service.api('GET', `/v1/webhooks/${id}/deliveries?status=succeeded&limit=100`);
+      assert.equal((data as unknown[]).length, 4);
+      const sent = receiver.got.slice(before).map((one) => one.delivery);
+      assert.equal(new Set(sent).size, 4, 'each once');
+      await page.getByRole('grid', { name: 'Deliveries' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('complementary', { name: 'Delivery' }).getByText('Answered 200').first().waitFor();
+      await axe(page);
+      noConsoleErrors(page);
+      await page.context().close();
+    });
+  }
 });
