@@ -93,7 +93,7 @@ export function Frame({ tab, children }: { tab: 'dials' | 'consent' | 'requests'
   return (
     <div className="cp" data-broken={brokenOf(verified.data).length > 0} data-verifying={verified.isFetching}>
       <Head title={t('Compliance')} sub={<span className="dim wide cut">{t('Every dial, whether allowed or refused, in a chain that cannot be changed without being seen')}</span>}>
-        <Button icon={FileCheck2} isPending={verified.isFetching} onPress={again}>{verified.isFetching ? t('Verifying') : t('Verify now')}</Button>
+        <Button icon={FileCheck2} isPending={verified.isFetching} onPress={again}><span className="wide">{verified.isFetching ? t('Verifying') : t('Verify now')}</span></Button>
         {exports && tab !== 'exports' && <ButtonLink kind="primary" icon={Download} href="/compliance/exports">{t('Export…')}</ButtonLink>}
       </Head>
       <div className="body cp-body">

@@ -15,7 +15,7 @@ function Attempts({ delivery }: { delivery: Delivery }) {
         return (
           <li key={at} data-ok={ok}>
             <div className="row"><State tone={ok ? 'pass' : 'bad'}>{attempt.status === null ? t('No answer') : t('Answered {status}', { status: attempt.status })}</State><span className="grow" /><span className="num dim"><When at={attempt.at}>{`${day(attempt.at)}, ${clockMillis(attempt.at)}`}</When></span><span className="num">{millis(attempt.durationMs)}</span></div>
-            {attempt.error && <p className="mid dv-error" dir="auto" translate="no">{attempt.error}</p>}
+            {attempt.error && !(attempt.status !== null && attempt.error.endsWith(` ${attempt.status}`)) && <p className="mid dv-error" dir="auto" translate="no">{attempt.error}</p>}
           </li>
         );
       })}

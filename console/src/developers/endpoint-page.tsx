@@ -128,7 +128,7 @@ function Content({ endpoint }: { endpoint: Endpoint }) {
   ];
   return (
     <>
-      <Head back={{ href: '/developers/endpoints', text: t('Endpoints') }} title={placeOf(endpoint.url)} mark={<EndpointState endpoint={endpoint} failing={failing} />} sub={<bdi className="dim wide cut" dir="auto" translate="no">{endpoint.description}</bdi>}>
+      <Head back={{ href: '/developers/endpoints', text: t('Endpoints') }} title={placeOf(endpoint.url)} mark={<span className="wide"><EndpointState endpoint={endpoint} failing={failing} /></span>} sub={<bdi className="dim wide cut" dir="auto" translate="no">{endpoint.description}</bdi>}>
         {samples && <Button icon={FlaskConical} onPress={() => set('sample')}><span className="wide">{t('Send a sample')}</span></Button>}
         {replays && <Button kind="primary" icon={RotateCw} onPress={() => set('replay')}><span className="wide">{t('Replay failed…')}</span><span className="thin">{t('Replay…')}</span></Button>}
         <More entries={entries} />

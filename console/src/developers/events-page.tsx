@@ -75,7 +75,7 @@ export function Page() {
   const close = (): void => filters.set('event', null);
   useKeys([{ key: 'p', text: paused ? t('Go on') : t('Pause'), act: () => setPaused(!paused) }, { key: 's', text: t('Send a sample'), act: () => setSample(true) }, ...(open ? [{ key: 'Escape', text: t('Close the event'), act: close }] : [])]);
   return (
-    <Frame tab="events" actions={<><Button icon={paused ? Play : Pause} onPress={() => setPaused(!paused)}>{paused ? t('Go on') : t('Pause')}</Button><Button kind="primary" icon={FlaskConical} onPress={() => setSample(true)}>{t('Send a sample…')}</Button></>}>
+    <Frame tab="events" actions={<><Button icon={paused ? Play : Pause} onPress={() => setPaused(!paused)}><span className="wide">{paused ? t('Go on') : t('Pause')}</span></Button><Button kind="primary" icon={FlaskConical} onPress={() => setSample(true)}>{t('Send a sample…')}</Button></>}>
       <div className="dv-split dv-fill" data-open={open !== undefined}>
         <div className="dv-main">
           <div className="toolbar">

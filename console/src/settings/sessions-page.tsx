@@ -29,7 +29,7 @@ function Row({ session, end }: { session: Session; end: () => void }) {
     <li data-session={session.id}>
       <span className="grow se-min">
         <span className="row"><span className="medium cut">{browser || <Name>{session.userAgent || t('A program that gives no name')}</Name>}</span>{session.current && <Tag tone="ok">{t('this one')}</Tag>}</span>
-        <span className="meta cut se-block">{t('from {address}', { address: session.address })} · {t('since {day}', { day: day(session.createdAt) })} · {session.current ? t('in use') : t('last used {when}', { when: relative(session.lastSeenAt) })} · <span className="wide-inline">{t('ends')} <When at={session.expiresAt} /></span></span>
+        <span className="meta cut se-block">{t('from {address}', { address: session.address })} · {t('since {day}', { day: day(session.createdAt) })} · {session.current ? t('in use') : t('last used {when}', { when: relative(session.lastSeenAt) })}<span className="wide-inline"> · {t('ends')} <When at={session.expiresAt} /></span></span>
       </span>
       {!session.current && <Button small onPress={end}>{t('End it…')}</Button>}
     </li>
