@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useHasRole, useRead, type Schemas } from '../api/index.ts';
 import { useCommands } from '../shell/index.ts';
-import { Box, Button, ButtonLink, Head, Icon, Shown, State, Tabs, clockSeconds, count, indiaDay, plural, t, useKeys } from '../parts/index.ts';
+import { Box, Button, ButtonLink, Head, Icon, More, Shown, State, Tabs, clockSeconds, count, indiaDay, plural, t, useKeys, useRaw } from '../parts/index.ts';
 import { records, useVerified, type Verified } from './queries.ts';
 import { chainHolds, chainName, refusal, type Chain } from './names.ts';
 import './page.css';
@@ -86,6 +86,7 @@ export function Frame({ tab, children }: { tab: 'dials' | 'consent' | 'requests'
   const verified = useVerified();
   const [, navigate] = useLocation();
   const exports = useHasRole('admin');
+  const raw = useRaw('verifyLog', {}, verified.data && { data: verified.data.result });
   const again = (): void => { void verified.refetch(); };
   const number = (chain: Chain): string | undefined => { const n = records(verified.data, chain); return n === undefined ? undefined : count(n); };
   useKeys([{ key: 'v', text: t('Verify now'), act: again }, { key: 'e', text: t('Export'), act: () => navigate('/compliance/exports') }]);
@@ -95,6 +96,8 @@ export function Frame({ tab, children }: { tab: 'dials' | 'consent' | 'requests'
       <Head title={t('Compliance')} sub={<span className="dim wide cut">{t('Every dial, whether allowed or refused, in a chain that cannot be changed without being seen')}</span>}>
         <Button icon={FileCheck2} isPending={verified.isFetching} onPress={again}><span className="wide">{verified.isFetching ? t('Verifying') : t('Verify now')}</span></Button>
         {exports && tab !== 'exports' && <ButtonLink kind="primary" icon={Download} href="/compliance/exports">{t('Export…')}</ButtonLink>}
+        <More entries={raw.entries} />
+        {raw.sheet}
       </Head>
       <div className="body cp-body">
         <div className="cp-top">

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { ReadOnlyNote, useCommands } from '../shell/index.ts';
 import { useHasRole } from '../api/index.ts';
-import { Button, Empty, Grid, Shown, When, fixedRows, t, useKeys, type Column } from '../parts/index.ts';
+import { Button, Empty, Grid, More, Shown, When, fixedRows, t, useKeys, useRaw, type Column } from '../parts/index.ts';
 import { EndpointSheet } from './endpoint-form.tsx';
 import { Frame } from './frame.tsx';
 import { EndpointState, HealthMarks, placeOf, subscribed } from './health.tsx';
@@ -35,12 +35,13 @@ export function Page() {
   const admin = useHasRole('admin');
   const [making, setMaking] = useState(false);
   const [, navigate] = useLocation();
+  const raw = useRaw('listWebhooks', {}, endpoints.data);
   const make = (): void => setMaking(true);
   useKeys(may ? [{ key: 'n', text: t('New endpoint'), act: make }] : []);
   useCommands(may ? [{ id: 'new-endpoint', text: t('New endpoint…'), act: make }] : []);
   const button = <Button kind="primary" icon={Plus} onPress={make}>{t('New endpoint')}</Button>;
   return (
-    <Frame tab="endpoints" actions={may && button}>
+    <Frame tab="endpoints" actions={<>{may && button}<More entries={raw.entries} /></>}>
       <div className="body dv-list">
         {!admin && <div className="dv-note"><ReadOnlyNote role="admin" /></div>}
         <Shown of={endpoints} what={t('The endpoints could not be read.')}>
@@ -54,6 +55,7 @@ export function Page() {
           ))}
         </Shown>
       </div>
+      {raw.sheet}
       <EndpointSheet open={making} onClose={() => setMaking(false)} />
     </Frame>
   );

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Form, Link } from 'react-aria-components';
 import { currentScope, useHasRole, useRead, useSend, type Schemas } from '../api/index.ts';
 import { exists } from '../shell/index.ts';
-import { Body, Box, Button, Empty, ErrorNote, Figure, Figures, Grid, Shown, TextInput, When, count, day, plural, relative, rupees, rupeesWhole, t, toast, useOffsetRows, type Column } from '../parts/index.ts';
+import { Body, Box, Button, Empty, ErrorNote, Figure, Figures, Grid, More, Shown, TextInput, When, count, day, plural, relative, rupees, rupeesWhole, t, toast, useOffsetRows, useRaw, type Column } from '../parts/index.ts';
 import { Listed } from '../parts/list.tsx';
 import { Frame } from './frame.tsx';
 
@@ -105,8 +105,10 @@ function Ledger() {
 export function Page() {
   const workspace = useRead('getOwnWorkspace', {}, { every: 30_000, fresh: 5_000 });
   const test = currentScope()?.test === true;
+  const wallet = useRead('getWallet', {});
+  const raw = useRaw('getWallet', {}, wallet.data);
   return (
-    <Frame tab="wallet">
+    <Frame tab="wallet" actions={<More entries={raw.entries} />}>
       <Body>
         {test && <p className="note"><span>{t('Test calls cost nothing. This is the wallet of live mode.')}</span></p>}
         <Shown of={workspace} what={t('The wallet could not be read.')} rows={3}>
@@ -114,6 +116,7 @@ export function Page() {
         </Shown>
         <Ledger />
       </Body>
+      {raw.sheet}
     </Frame>
   );
 }
