@@ -65,7 +65,7 @@ export const rows: readonly PageRow[] = [
   { name: 'events', path: () => '/developers/events', heading: /^Developers$/, failing: { request: /\/v1\/events\?/, says: /The events could not be read/ }, keys: [{ press: ['p'], sees: (page) => page.getByText('Paused').waitFor() }] },
   {
     name: 'keys', path: () => '/developers/keys', heading: /^Developers$/,
-    empty: { request: /\/keys$/, answer: { data: [] }, says: /No key yet/ }, failing: { request: /\/keys$/, says: /The keys could not be read/ },
+    empty: { request: /\/workspaces\/\w+\/keys$/, answer: { data: [] }, says: /No key yet/ }, failing: { request: /\/workspaces\/\w+\/keys$/, says: /The keys could not be read/ },
     states: { form: async (page) => { await page.getByRole('button', { name: 'New key' }).click(); await page.getByRole('dialog').getByText('What it may do', { exact: true }).waitFor(); } },
   },
 ];
