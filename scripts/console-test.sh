@@ -21,6 +21,6 @@ node scripts/lint.mjs
 node scripts/words.mjs
 node scripts/contrast.mjs
 npx tsc --noEmit
-files=(tests/*.test.ts)
+files=(tests/*.test.ts tests/stories/*.test.ts)
 [ $# -eq 0 ] || files=("${@/%/.test.ts}") && files=("${files[@]/#tests\//}") && files=("${files[@]/#/tests/}")
 node --import ./tests/register.mjs --test --test-concurrency=1 --test-timeout=1200000 "${files[@]}"

@@ -54,8 +54,8 @@ function WalletEntry() {
   const { balanceMinor, costPerMinuteMinor } = wallet.data.data;
   const minutes = costPerMinuteMinor > 0 ? Math.max(0, Math.floor(balanceMinor / costPerMinuteMinor)) : null;
   return (
-    <Link href="/settings/wallet" className="nav" aria-label={t('Wallet: {money}', { money: rupeesWhole(balanceMinor) })}>
-      <Icon of={Wallet} /><span className="t num">{rupeesWhole(balanceMinor)}</span>{minutes !== null && <span className="n">{plural(minutes, '{n} min', '{n} min')}</span>}
+    <Link href="/settings/wallet" className="nav">
+      <Icon of={Wallet} /><span className="vh">{t('Wallet: {money}', { money: '' })}</span><span className="t num">{rupeesWhole(balanceMinor)}</span>{minutes !== null && <span className="n">{plural(minutes, '{n} min', '{n} min')}</span>}
     </Link>
   );
 }
