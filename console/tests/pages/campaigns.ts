@@ -1,0 +1,91 @@
+import type { Service, Shape } from '../service.ts';
+import { ATTACKS } from '../fixtures.ts';
+import type { PageRow } from '../table.ts';
+
+/** Moves the clock into the calling hours of India. Members stay signed in: a session is used on the way. */
+export async function intoHours(service: Service): Promise<void> {
+  for (;;) {
+    const now = new Date(await service.now());
+    const hour = (now.getUTCHours() + 5.5 + now.getUTCMinutes() / 60) % 24;
+    if (hour >= 10 && hour < 17) return;
+    const hours = Math.min(6, (10.05 - hour + 24) % 24);
+    await service.advance(Math.ceil(hours * 3600));
+    for (const role of ['viewer', 'editor', 'admin', 'owner'] as const) await service.as(role, 'GET', '/v1/me').catch(() => null);
+  }
+}
+
+const NAMES = ['Aisha Khan', 'Divya Menon', 'Vikram Rao', 'सुनीता देवी', 'Kiran Bedekar', 'Gurpreet Kaur', ATTACKS.markup.slice(0, 120), ATTACKS.rightToLeft, ATTACKS.devanagari.slice(0, 180)];
+// What the sandbox does with a number is in its last four digits.
+const ENDS = ['0000', '1111', '3333', '4444', '5555', '6666', '7777', '2222'];
+
+export const people = (n: number, begin = 9_100_000_000): readonly Shape[] => Array.from({ length: n }, (_, at) => ({
+  phone: `+91${at % 4 === 3 ? String(begin + at).slice(0, 6) + (ENDS[(at >> 2) % ENDS.length] ?? '0000') : String(begin + at * 7)}`,
+  name: NAMES[at % NAMES.length], variables: { amount: String(1_000 + at * 50), due_date: '28 November' },
+}));
+
+export interface Campaigns { dialled: string; paused: string; draft: string; empty: string }
+const made = new WeakMap<Service, Promise<Campaigns>>();
+
+/** A campaign that has dialled, a paused one, a draft with a list, and one without; made once for all rows. */
+export function campaigns(service: Service): Promise<Campaigns> {
+  let one = made.get(service);
+  if (!one) { one = make(service); made.set(service, one); }
+  return one;
+}
+
+async function make(service: Service): Promise<Campaigns> {
+  await intoHours(service);
+  const campaign = async (name: string, rows: readonly Shape[], settings: Shape = {}): Promise<string> => {
+    const id = String((await service.api('POST', '/v1/campaigns', { name, agentId: service.agent, settings: { dailyFrom: '09:00', dailyTo: '20:00', retryCount: 2, cooldownMinutes: 120, ...settings } })).data.id);
+    if (rows.length > 0) await service.api('POST', `/v1/campaigns/${id}/contacts`, { contacts: rows });
+    return id;
+  };
+  const dialled = await campaign('EMI reminder, November', [...people(120), { phone: '98123', name: 'Too short' }, { phone: '+971501234567', name: 'Omar Siddiqui' }, { phone: '+919100000000', name: 'Twice' }], { maxConcurrentCalls: 6 });
+  await service.api('POST', `/v1/campaigns/${dialled}/status`, { status: 'active' });
+  await service.advance(90);
+  const paused = await campaign(ATTACKS.rightToLeft.slice(0, 110), people(30, 9_200_000_000));
+  await service.api('POST', `/v1/campaigns/${paused}/status`, { status: 'active' });
+  await service.advance(4);
+  await service.api('POST', `/v1/campaigns/${paused}/status`, { status: 'paused' });
+  const draft = await campaign(ATTACKS.markup.slice(0, 110), people(250, 9_300_000_000));
+  const empty = await campaign('Renewals', []);
+  return { dialled, paused, draft, empty };
+}
+
+let now: Campaigns = { dialled: '', paused: '', draft: '', empty: '' };
+const prepare: NonNullable<PageRow['prepare']> = async (stage) => { now = await campaigns(stage.service); };
+
+export const rows: readonly PageRow[] = [
+  {
+    name: 'campaigns', path: () => '/campaigns', heading: /^Campaigns$/, prepare,
+    empty: { request: /\/v1\/campaigns$/, answer: { data: [] }, says: /No campaign yet/ },
+    failing: { request: /\/v1\/campaigns$/, says: /The campaigns could not be read/ },
+    keys: [
+      { press: ['n'], sees: (page) => page.getByRole('dialog', { name: 'New campaign' }).waitFor() },
+      { press: ['Enter'], sees: (page) => page.getByText('Give it a name.').waitFor() },
+      { press: ['Escape'], sees: (page) => page.getByRole('dialog').waitFor({ state: 'detached' }) },
+    ],
+    states: { new: async (page) => { await page.keyboard.press('n'); await page.getByRole('dialog', { name: 'New campaign' }).waitFor(); } },
+  },
+  {
+    name: 'campaign', path: () => `/campaigns/${now.dialled}`, heading: /EMI reminder, November/, prepare,
+    empty: { request: /\/contacts\?/, answer: { data: [], counts: { all: 0, reached: 0, in_progress: 0, unreached: 0, held: 0, queued: 0, invalid: 0, dnc: 0 }, total: 0, nextOffset: null }, says: /No list yet/ },
+    failing: { request: /\/summary$/, says: /The figures of the campaign could not be read/ },
+    keys: [{ press: ['p'], sees: (page) => page.getByText('Paused. Calls that go on are not ended.').waitFor() }, { press: ['l'], sees: (page) => page.getByRole('button', { name: /Call \d+ people, about ₹/ }).waitFor() }, { press: ['Enter'], sees: (page) => page.getByText('Dialling', { exact: true }).waitFor() }],
+  },
+  {
+    name: 'campaign-draft', path: () => `/campaigns/${now.draft}/overview`, heading: /^<img src=x/, prepare,
+    states: { launch: async (page) => { await page.getByRole('button', { name: 'Launch…' }).click(); await page.getByRole('button', { name: /Call [\d,]+ people, about ₹/ }).waitFor(); } },
+  },
+  { name: 'campaign-paused', path: () => `/campaigns/${now.paused}`, heading: /مرحبا/, prepare },
+  { name: 'campaign-list', path: () => `/campaigns/${now.dialled}/list?state=unreached`, heading: /EMI reminder/, prepare, failing: { request: /\/contacts\?/, says: /The list could not be read/ } },
+  {
+    name: 'campaign-runs', path: () => `/campaigns/${now.dialled}/runs`, heading: /EMI reminder/, prepare,
+    empty: { request: /\/runs\?/, answer: { data: [] }, says: /No run yet/ }, failing: { request: /\/runs\?/, says: /The runs could not be read/ },
+  },
+  {
+    name: 'campaign-streams', path: () => `/campaigns/${now.dialled}/streams`, heading: /EMI reminder/, prepare, failing: { request: /\/streams$/, says: /The streams could not be read/ },
+    states: { attach: async (page) => { await page.getByRole('button', { name: 'Attach a stream…' }).click(); await page.getByRole('dialog').waitFor(); } },
+  },
+  { name: 'campaign-settings', path: () => `/campaigns/${now.empty}/settings`, heading: /Renewals/, prepare },
+];
