@@ -4,6 +4,8 @@ import type { PageRow } from '../table.ts';
 
 /** Moves the clock into the calling hours of India. Members stay signed in: a session is used on the way. */
 export async function intoHours(service: Service): Promise<void> {
+  // The clock stands still, so the minute of a limit never ends.
+  await service.api('PATCH', `/v1/workspaces/${service.workspace}`, { limits: { memberRequestsPerMinute: 100_000, requestsPerMinute: 100_000 } }, 'operator');
   for (;;) {
     const now = new Date(await service.now());
     const hour = (now.getUTCHours() + 5.5 + now.getUTCMinutes() / 60) % 24;

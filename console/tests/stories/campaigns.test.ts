@@ -1,0 +1,212 @@
+// A list on its way into a campaign and out to the phones, and a card that is moved and moved back; each also without a mouse.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { axe, noConsoleErrors, noSidewaysScroll, shot, startStage, type Stage } from '../browser.ts';
+import { ATTACKS } from '../fixtures.ts';
+import { intoHours, people } from '../pages/campaigns.ts';
+import type { Shape } from '../service.ts';
+import { xlsx, type Value } from './sheets.ts';
+
+let stage: Stage;
+let agent: string;
+before(async () => {
+  stage = await startStage();
+  await intoHours(stage.service);
+  agent = String((await stage.service.api('POST', '/v1/agents', { name: 'Collections', systemPrompt: 'Remind {{name}} of {{emi_amount}}, due {{due_date}}.' })).data.id);
+  await stage.service.api('POST', `/v1/agents/${agent}/status`, { status: 'active' });
+});
+after(() => stage?.close());
+
+const campaign = async (name: string, rows: readonly Shape[] = []): Promise<string> => {
+  const id = String((await stage.service.api('POST', '/v1/campaigns', { name, agentId: agent, settings: { retryCount: 1, cooldownMinutes: 60 } })).data.id);
+  if (rows.length > 0) await stage.service.api('POST', `/v1/campaigns/${id}/contacts`, { contacts: rows });
+  return id;
+};
+
+const HEAD: readonly Value[] = ['Mobile No', 'Customer', 'EMI', 'Due', 'Branch'];
+const SHEET: readonly (readonly Value[])[] = [
+  HEAD,
+  [9812346101, 'Lakshmi Nair', 4250, { date: 46331 }, 'Pune, Kothrud'],
+  ['९८१२३४६१०२', 'रमेश यादव', 2750, { date: 46331 }, ATTACKS.markup],
+  ['98123461', 'Harish Patil', 3900, { date: 46331 }, ''],
+  ['+971 50 123 4567', 'Omar Siddiqui', 12000, { date: 46331 }, ''],
+  [9812346101, 'Divya Menon', 5100, { date: 46331 }, ''],
+  ['9.8E+09', ATTACKS.markup.slice(0, 190), 100, { date: 46331 }, ''],
+  [9812346103, ATTACKS.rightToLeft, '', { date: 46331 }, ''],
+  [9812346104, ATTACKS.devanagari, ATTACKS.long, { date: 46331 }, ''],
+];
+const file = (name: string, buffer: Buffer) => ({ name, mimeType: 'application/octet-stream', buffer });
+const judged = (page: Page) => page.locator('[data-judged="true"]').waitFor();
+const finding = (page: Page, code: string) => page.locator(`[data-finding="${code}"]`);
+const verdict = async (page: Page): Promise<string> => (await page.locator('[data-verdict]').innerText()).split('\n')[0]?.trim().split(' ')[0] ?? '';
+/** Waits for the verdict to become a number of people. */
+const called = (page: Page, n: number) => page.locator('[data-verdict]', { hasText: new RegExp(`^${n}\\s`) }).waitFor();
+
+describe('a spreadsheet becomes calls', () => {
+  test('read, mended in place, put in force, launched, watched', async () => {
+    const id = await campaign('EMI reminder, December');
+    const page = await stage.open(`/campaigns/${id}/list/import`);
+    await page.locator('input[type=file]').setInputFiles(file('overdue.xlsx', xlsx(SHEET)));
+    await judged(page);
+    await page.getByText('overdue.xlsx').waitFor();
+    // The number that Excel wrote as 9.812346101E9 is whole, the Devanagari one is read, the date is no day number.
+    await page.getByText('1 number in other digits, read as 0 to 9').waitFor();
+    await page.getByText('1 number lost digits in a spreadsheet').waitFor();
+    assert.equal(await verdict(page), '3');
+    for (const [code, n] of [['missing_required_variables', '1'], ['invalid_phone', '2'], ['not_indian', '1'], ['duplicate', '1']] as const) assert.match(await finding(page, code).innerText(), new RegExp(`^${n}\\s`), code);
+    await axe(page);
+    await noSidewaysScroll(page);
+    await shot(page, 'campaign-import-1440-light');
+
+    // Stopped until somebody decides.
+    await page.getByRole('button', { name: 'Put in force…' }).click();
+    await page.getByText('Decide about 1 row first.').waitFor();
+    await page.getByRole('button', { name: /^Change emi_amount of row 7/ }).click();
+    await page.getByRole('textbox', { name: 'Change emi_amount of row 7' }).fill('3300');
+    await page.keyboard.press('Enter');
+    await page.getByText('Mended').waitFor();
+    await finding(page, 'missing_required_variables').waitFor({ state: 'detached' });
+    await called(page, 4);
+
+    // A bad number, written anew where it stands.
+    await finding(page, 'invalid_phone').getByRole('button', { name: 'Look at them' }).click();
+    await page.getByRole('button', { name: /^Change number of row 3/ }).click();
+    await page.getByRole('textbox', { name: 'Change number of row 3' }).fill('98123 46105');
+    await page.keyboard.press('Enter');
+    await called(page, 5);
+
+    await page.getByRole('button', { name: 'Put in force…' }).click();
+    await page.getByRole('button', { name: 'Put 5 people in force' }).click();
+    await page.getByRole('tab', { name: /List 8/ }).waitFor();
+    const list = await stage.service.api('GET', `/v1/campaigns/${id}/contacts`);
+    assert.deepEqual(list.data.slice(0, 2).map((row: Shape) => [row.phone, row.name, row.variables.due_date]), [['+919812346101', 'Lakshmi Nair', '2026-11-05'], ['+919812346102', 'रमेश यादव', '2026-11-05']]);
+    assert.equal(list.data[6].variables.emi_amount, '3300');
+    assert.equal(list.data[7].variables.emi_amount, ATTACKS.long.trim());
+
+    await page.getByRole('button', { name: 'Launch…' }).click();
+    await page.getByRole('button', { name: /^Call 5 people, about ₹[\d,]+$/ }).click();
+    await page.getByText('Dialling', { exact: true }).waitFor();
+    await stage.service.advance(5);
+    await page.locator('[data-count="in_progress"]', { hasText: '5' }).waitFor();
+    await stage.service.advance(60);
+    await page.locator('[data-count="reached"]', { hasText: '5' }).waitFor();
+    await page.locator('[data-count="invalid"]', { hasText: '3' }).waitFor();
+    await page.getByText('Over', { exact: true }).waitFor();
+    noConsoleErrors(page);
+    await page.context().close();
+  });
+
+  test('without a mouse', async () => {
+    const id = await campaign('Keys only');
+    const page = await stage.open(`/campaigns/${id}`);
+    await page.getByRole('link', { name: 'New list…' }).first().focus();
+    await page.keyboard.press('Enter');
+    const button = page.getByRole('button', { name: 'Choose a file' });
+    await button.focus();
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
+    // Another delimiter, quotes, a line break within a cell, Windows-1252.
+    const text = 'Mobile No;Customer;EMI;Due\r\n9812347001;"Zo\u00eb ""Z""\nRao";4250;05/11/2026\r\n9812347;Short;1;05/11/2026\r\n';
+    await chooser.setFiles(file('list.csv', Buffer.from(text, 'latin1')));
+    await judged(page);
+    await page.getByText(/Windows-1252/).waitFor();
+    await page.getByRole('button', { name: /^Change number of row 2/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('9812347002');
+    await page.keyboard.press('Enter');
+    await page.getByText('Mended').waitFor();
+    await called(page, 2);
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('button', { name: 'Put 2 people in force' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('tab', { name: /List 2/ }).waitFor();
+    const { data } = await stage.service.api('GET', `/v1/campaigns/${id}/contacts`);
+    assert.deepEqual(data.map((row: Shape) => row.name), ['Zoë "Z"\nRao'.replace('\n', data[0].name.includes('\n') ? '\n' : ' '), 'Short']);
+    await page.keyboard.press('l');
+    await page.getByRole('button', { name: /^Call 2 people/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Dialling', { exact: true }).waitFor();
+    noConsoleErrors(page);
+    await page.context().close();
+  });
+
+  test('columns are mapped anew, values given, people left out, and an edit stays', async () => {
+    const id = await campaign('Mapped');
+    const page = await stage.open(`/campaigns/${id}/list/import`);
+    const text = `Ref,Tel.,Who,Sum\n1,9812348001,A,100\n2,9812348002,B,\n3,981234,C,300\n`;
+    await page.locator('input[type=file]').setInputFiles(file('a.csv', Buffer.from(text)));
+    await judged(page);
+    await finding(page, 'invalid_phone').getByRole('button', { name: 'Look at them' }).click();
+    await page.getByRole('button', { name: /^Change number of row 3/ }).click();
+    await page.getByRole('textbox', { name: 'Change number of row 3' }).fill('9812348003');
+    await page.keyboard.press('Enter');
+    await page.getByText('Mended').waitFor();
+    await page.getByRole('button', { name: /What Sum becomes/ }).click();
+    await page.getByRole('option', { name: 'emi_amount' }).click();
+    await judged(page);
+    await page.locator('[data-finding="missing_required_variables"][data-column="variables.due_date"]').getByRole('button', { name: 'Give a value' }).click();
+    await page.getByRole('textbox', { name: 'due_date' }).fill('30 November');
+    await page.getByRole('button', { name: /Give it to/ }).click();
+    await page.locator('[data-finding="missing_required_variables"][data-column="variables.due_date"]').waitFor({ state: 'detached' });
+    await page.locator('[data-finding="missing_required_variables"][data-column="variables.emi_amount"]').getByRole('button', { name: 'Leave them out' }).click();
+    await page.getByText('1 row left out').waitFor();
+    await called(page, 2);
+    noConsoleErrors(page);
+    await page.context().close();
+  });
+
+  test('a closed tab leaves the staged list for an hour', async () => {
+    const id = await campaign('Later');
+    const first = await stage.open(`/campaigns/${id}/list/import`);
+    await first.locator('input[type=file]').setInputFiles(file('b.csv', Buffer.from('mobile,name,emi_amount,due_date\n9812349001,A,1,x\n981,B,2,x\n')));
+    await judged(first);
+    const address = new URL(first.url());
+    assert.match(address.search, /list=\d+/);
+    await first.context().close();
+    const page = await stage.open(`/campaigns/${id}/list/import${address.search}`);
+    await judged(page);
+    await called(page, 1);
+    await page.getByRole('button', { name: /^Change number of row 2/ }).waitFor();
+    await stage.service.advance(3_700);
+    await page.reload();
+    await page.getByText('This list is not there any more').waitFor();
+    await page.context().close();
+  });
+
+  test('what is no list is said', async () => {
+    const id = await campaign('Not a list');
+    const page = await stage.open(`/campaigns/${id}/list/import`);
+    for (const [name, content, says] of [['x.xlsx', Buffer.from('PK\u0003\u0004nothing'), /no CSV and no XLSX/], ['y.csv', Buffer.from('\n\n'), /has no rows/], ['old.xls', Buffer.from([0xd0, 0xcf, 0x11, 0xe0]), /old Excel format/], ['big.csv', Buffer.from(`mobile\n${'9812345678\n'.repeat(50_001)}`), /has 50,001 rows/]] as const) {
+      await page.locator('input[type=file]').setInputFiles(file(name, content));
+      await page.getByText(says).waitFor();
+    }
+    noConsoleErrors(page);
+    await page.context().close();
+  });
+
+  test('fifty thousand rows go up in pieces', async () => {
+    const id = await campaign('Long');
+    const page = await stage.open(`/campaigns/${id}/list/import`);
+    const rows = Array.from({ length: 50_000 }, (_, at) => `98${String(10_000_000 + at)},Person ${at},${at},30 November`);
+    await page.locator('input[type=file]').setInputFiles(file('long.csv', Buffer.from(`mobile,name,emi_amount,due_date\n${rows.join('\n')}\n`)));
+    await page.locator('[data-judged="true"]').waitFor({ timeout: 90_000 });
+    assert.ok(Number((await verdict(page)).replaceAll(',', '')) > 49_900);
+    noConsoleErrors(page);
+    await page.context().close();
+  });
+
+  test('a viewer is told whom to ask, and an editor cannot launch', async () => {
+    const id = await campaign('Roles', people(3, 9_400_000_000).map((row) => ({ ...row, variables: { emi_amount: '1', due_date: 'x', name: 'y' } })));
+    const viewer = await stage.open(`/campaigns/${id}/list/import`, { role: 'viewer' });
+    await viewer.getByText(/changing it takes an editor/).waitFor();
+    assert.equal(await viewer.locator('input[type=file]').count(), 0);
+    const editor = await stage.open(`/campaigns/${id}`, { role: 'editor' });
+    await editor.getByRole('link', { name: 'Replace the list…' }).waitFor();
+    assert.equal(await editor.getByRole('button', { name: 'Launch…' }).count(), 0);
+    const test = await stage.open(`/campaigns/${id}`, { mode: 'test' });
+    await test.getByText('Test mode only reads this page.').waitFor();
+    assert.equal(await test.getByRole('button', { name: 'Launch…' }).count(), 0);
+    for (const page of [viewer, editor, test]) { noConsoleErrors(page); await page.context().close(); }
+  });
+});
