@@ -5,7 +5,7 @@ import { useLocation } from 'wouter';
 import { useRead, type Schemas } from '../api/index.ts';
 import { ButtonLink, Empty, ErrorBlock, Bars, Facet, Finder, Grid, Name, NoMatch, State, Tag, When, clock, count, t, useFilters, useOffsetRows, when, type Column, type Rows, type Tone } from '../parts/index.ts';
 import { isMessaging, useMayEdit } from './queries.ts';
-import { ROW_STATES, rowState, rowStep, type Campaign } from './words.ts';
+import { ROW_STATES, rowState, rowStep, type Campaign } from './states.ts';
 
 type Row = Schemas['CallingListRow'] & { place: number };
 const COLUMN_TONE: Readonly<Record<string, Tone>> = { won: 'ok', advancing: 'info', dnc: 'rule' };

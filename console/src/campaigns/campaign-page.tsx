@@ -14,7 +14,7 @@ import { Runs } from './runs.tsx';
 import { Settings } from './settings.tsx';
 import { CampaignStreams } from './streams-tab.tsx';
 import { StopBand } from './stop-band.tsx';
-import { campaignState, type Campaign } from './words.ts';
+import { campaignState, type Campaign } from './states.ts';
 import './page.css';
 
 const TABS = ['overview', 'list', 'board', 'runs', 'streams', 'settings'] as const;

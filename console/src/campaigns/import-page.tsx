@@ -13,7 +13,7 @@ import { MOST_ROWS } from './sheet/reader.ts';
 import { useCampaign, useMayEdit } from './queries.ts';
 import { StagedRows } from './staged-rows.tsx';
 import { Findings, Money, Verdict, When } from './verdict.tsx';
-import type { Campaign } from './words.ts';
+import type { Campaign } from './states.ts';
 import './page.css';
 import './import.css';
 
@@ -59,7 +59,7 @@ function NewList({ campaign }: { campaign: Campaign }) {
     if (lacks === null) setAsking('apply');
     else requestAnimationFrame(() => { const goal = document.querySelector<HTMLElement>('[data-stops] button, .dropzone button'); goal?.focus(); goal?.scrollIntoView({ block: 'center' }); });
   };
-  useKeys(verdict ? [{ key: 'Mod+Enter', text: t('Put in force…'), act: press }] : []);
+  useKeys(verdict ? [{ key: 'p', text: t('Put in force…'), act: press }] : []);
   return (
     <>
       <Head back={{ href: `/campaigns/${id}`, text: name }} title={t('New list')} sub={<span className="dim wide cut">{t('nothing takes effect before you press “Put in force…”')}</span>}>

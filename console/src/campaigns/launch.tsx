@@ -4,7 +4,7 @@ import { Link } from 'react-aria-components';
 import { useSend } from '../api/index.ts';
 import { Bars, Button, Confirm, ErrorNote, Fact, Facts, Icon, Sheet, count, plural, rupees, rupeesWhole, t, toast, when } from '../parts/index.ts';
 import { usePreflight, type ChatappPreflight, type Preflight } from './queries.ts';
-import { problemWords, reasonWords, type Campaign } from './words.ts';
+import { problemWords, reasonWords, type Campaign } from './states.ts';
 
 interface Props { open: boolean; onClose: () => void; campaign: Campaign; name: string }
 

@@ -8,7 +8,7 @@ import { useCommands } from '../shell/index.ts';
 import { NewCampaignSheet } from './new-campaign.tsx';
 import { isMessaging, useCampaigns, useMayEdit, useSummary } from './queries.ts';
 import { progressParts, doneShare } from './progress.ts';
-import { campaignState, hoursWords, type Campaign } from './words.ts';
+import { campaignState, hoursWords, type Campaign } from './states.ts';
 import './page.css';
 
 const ORDER: Readonly<Record<Campaign['status'], number>> = { active: 0, paused: 1, draft: 2, completed: 3, archived: 4 };

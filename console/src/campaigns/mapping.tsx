@@ -8,7 +8,7 @@ import type { Mapping } from './sheet/reader.ts';
 interface Props { file: OpenFile; mapping: Mapping; variables: readonly string[]; missing: readonly string[]; remap: (mapping: Mapping) => void; busy: boolean }
 
 /** A sample without a whole number of a phone: `98••• ••210`. */
-const masked = (sample: string): string => (looksLikePhone(sample) ? sample.replace(/\d(?=(?:\D*\d){3})/g, (digit, at: number) => (at < 2 ? digit : '•')) : sample);
+const masked = (sample: string, phone: boolean): string => (phone || (looksLikePhone(sample) && sample.replace(/\D/g, '').length >= 10) ? sample.replace(/\d(?=(?:\D*\d){3})/g, (digit, at: number) => (at < 2 ? digit : '•')) : sample);
 
 /** What each column of the file becomes. Another choice sends the list again. */
 export function Columns({ file, mapping, variables, missing, remap, busy }: Props) {
@@ -35,7 +35,7 @@ export function Columns({ file, mapping, variables, missing, remap, busy }: Prop
       {!phone && <p className="fault padded-x" role="alert">{t('Choose which column has the numbers.')}</p>}
       <ul className="map" data-busy={busy}>
         {columns.map((column, at) => (
-          <li key={at}><div className="grow stack"><span className="medium cut"><Name>{titled(at)}</Name></span><span className="meta cut num"><Name>{masked(column.sample) || t('empty')}</Name></span></div><Icon of={ArrowRight} small /><div className="pick"><SelectInput hideLabel label={t('What {column} becomes', { column: titled(at) })} value={mapping.targets[at] ?? 'none'} onChange={(target: Target) => choose(at, target)} choices={options(at)} /></div></li>
+          <li key={at}><div className="grow stack"><span className="medium cut"><Name>{titled(at)}</Name></span><span className="meta cut num"><Name>{masked(column.sample, mapping.targets[at] === 'phone') || t('empty')}</Name></span></div><Icon of={ArrowRight} small /><div className="pick"><SelectInput hideLabel label={t('What {column} becomes', { column: titled(at) })} value={mapping.targets[at] ?? 'none'} onChange={(target: Target) => choose(at, target)} choices={options(at)} /></div></li>
         ))}
         {lacking.map((variable) => (
           <li key={variable} data-missing><div className="grow stack"><span className="medium dim">{t('no column')}</span><span className="meta">{t('missing')}</span></div><Icon of={ArrowRight} small /><div className="pick"><SelectInput hideLabel label={t('Which column is {variable}', { variable })} value={null} placeholder={variable} fault=" " onChange={(at: string) => choose(Number(at), variable === 'name' ? 'name' : `var:${variable}`)} choices={columns.map((_, at) => ({ id: String(at), text: titled(at) }))} /></div></li>

@@ -1,7 +1,7 @@
 import { useRead } from '../api/index.ts';
 import { Box, Empty, Fact, Facts, Figure, Figures, Key, Name, StackedBar, When, count, percent, plural, t, type BarTone } from '../parts/index.ts';
 import { Link } from 'react-aria-components';
-import { reasonWords, type Campaign } from './words.ts';
+import { reasonWords, type Campaign } from './states.ts';
 import { CallingListBox } from './calling-list.tsx';
 
 /** A campaign that sends one template: six states that add up, and the steps of what was sent. */

@@ -4,7 +4,7 @@ import { Box, ErrorBlock, Figure, Figures, Key, Name, Shown, StackedBar, clock, 
 import { CallingListBox } from './calling-list.tsx';
 import { doneShare, ofState, progressParts } from './progress.ts';
 import { usePreflight, useSummary } from './queries.ts';
-import { ROW_STATES, heldWords, rowState, type Campaign, type RowState } from './words.ts';
+import { ROW_STATES, heldWords, rowState, type Campaign, type RowState } from './states.ts';
 
 type Summary = Schemas['CampaignSummary'];
 

@@ -1,7 +1,7 @@
 // Six states that add up to the list.
 import type { Schemas } from '../api/index.ts';
 import type { BarPart } from '../parts/index.ts';
-import { rowState, type RowState } from './words.ts';
+import { rowState, type RowState } from './states.ts';
 
 type Progress = Schemas['CampaignProgress'];
 export const ofState = (progress: Progress, state: RowState): number => (state === 'in_progress' ? progress.inProgress : progress[state]);

@@ -2,7 +2,7 @@ import { Link } from 'react-aria-components';
 import { useState } from 'react';
 import { useRead, type Schemas } from '../api/index.ts';
 import { Body, Button, Empty, Shown, State, When, count, t } from '../parts/index.ts';
-import { runState, skippedWords } from './words.ts';
+import { runState, skippedWords } from './states.ts';
 
 const PAGE = 50;
 const source = (run: Schemas['CampaignRun']): string => (run.source === 'schedule' ? t('by its hours') : run.source === 'api' ? t('over the API') : t('by hand'));

@@ -1,7 +1,7 @@
 // The settings as a form, and back. Times of India.
 import type { Schemas } from '../api/index.ts';
 import { t } from '../parts/index.ts';
-import type { Campaign } from './words.ts';
+import type { Campaign } from './states.ts';
 
 export interface SettingsForm {
   readonly name: string; readonly agentId: string | null; readonly fromNumber: string; readonly dltTemplateRef: string;

@@ -5,7 +5,7 @@ import { Body, Box, Button, ErrorNote, Fact, Facts, Name, SelectInput, TextInput
 import { ReadOnlyNote } from '../shell/index.ts';
 import { isMessaging, useMayEdit } from './queries.ts';
 import { asChange, asForm, faultOf, firstFault, type SettingsForm } from './settings-form.ts';
-import { hoursWords, type Campaign } from './words.ts';
+import { hoursWords, type Campaign } from './states.ts';
 
 export function Settings({ campaign }: { campaign: Campaign }) {
   const may = useMayEdit();

@@ -4,7 +4,7 @@ import { useRef, useState } from 'react';
 import { Button as KitButton, Input, TextField } from 'react-aria-components';
 import { ApiError, addressOf, callIn, currentScope, scopeKey, useSend, type Schemas } from '../api/index.ts';
 import { Bars, Box, Button, ErrorBlock, Facet, Icon, Name, State, count, sentence, t, useFilters } from '../parts/index.ts';
-import { columnName, findingTitle, findingTone, keyOfFinding, rowFault } from './finding-words.ts';
+import { columnName, findingTitle, findingTone, keyOfFinding, rowFault } from './findings.ts';
 import { useIsAdmin } from './queries.ts';
 import type { Change } from './sheet/reader.ts';
 
@@ -61,7 +61,7 @@ export function StagedRows({ campaign, list, verdict, edited }: { campaign: stri
 function Table({ campaign, list, rows, edited }: { campaign: string; list: string; rows: readonly Row[]; edited: (row: number, change: Change) => void }) {
   const [changed, setChanged] = useState<ReadonlyMap<number, Row>>(new Map());
   const wanted = new Set(rows.flatMap((row) => row.findings.map((one) => one.column ?? '')).filter((one) => one.startsWith('variables.')).map((one) => one.slice(10)));
-  const names = [...new Set([...wanted, ...rows.slice(0, SIZE).flatMap((row) => Object.keys(row.variables))])].slice(0, MOST_COLUMNS);
+  const names = [...new Set([...wanted, ...rows.slice(0, SIZE).flatMap((row) => Object.keys(row.variables))])].filter((one) => one !== 'name' || wanted.has('name')).slice(0, MOST_COLUMNS);
   const columns = ['name', 'phone', ...names.map((name) => `variables.${name}`)];
   return (
     <div className="over" role="region" aria-label={t('Rows to look at')} tabIndex={0}>
@@ -74,7 +74,7 @@ function Table({ campaign, list, rows, edited }: { campaign: string; list: strin
               <tr key={row.row} data-row={row.row}>
                 <td className="r dim">{count(row.row)}</td>
                 {columns.map((column) => <Cell key={column} campaign={campaign} list={list} row={row} column={column} done={(now, change) => { edited(now.row, change); setChanged((all) => new Map(all).set(now.row, now)); }} />)}
-                <td>{row.findings.length === 0 ? <State tone={changed.has(row.row) ? 'ok' : 'pass'}>{changed.has(row.row) ? t('Mended') : t('Nothing')}</State> : row.findings.map((one) => <State key={keyOfFinding(one)} tone={findingTone(one)}>{rowFault(one)}</State>)}</td>
+                <td>{changed.has(row.row) && row.findings.every((one) => one.harm === 'read_as') && <State tone="ok">{t('Mended')}</State>}{row.findings.length === 0 && !changed.has(row.row) && <State tone="pass">{t('Nothing')}</State>}{row.findings.map((one) => <State key={keyOfFinding(one)} tone={findingTone(one)}>{rowFault(one)}</State>)}</td>
               </tr>
             );
           })}
@@ -85,7 +85,8 @@ function Table({ campaign, list, rows, edited }: { campaign: string; list: strin
 }
 
 const valueOf = (row: Row, column: string): string => (column === 'phone' ? row.phone ?? '' : column === 'name' ? row.name ?? '' : row.variables[column.slice(10)] ?? '');
-const changeOf = (column: string, value: string): Change => (column === 'phone' ? { phone: value } : column === 'name' ? { name: value || null } : { variables: { [column.slice(10)]: value || null } });
+/** The name is a variable, too, where the flow speaks of it. */
+const changeOf = (row: Row, column: string, value: string): Change => (column === 'phone' ? { phone: value } : column === 'name' ? { name: value || null, ...('name' in row.variables ? { variables: { name: value || null } } : {}) } : { variables: { [column.slice(10)]: value || null } });
 
 /** A cell that is pressed to be changed: Enter keeps it, Escape leaves it. A masked number is written anew. */
 function Cell({ campaign, list, row, column, done }: { campaign: string; list: string; row: Row; column: string; done: (row: Row, change: Change) => void }) {
@@ -99,7 +100,7 @@ function Cell({ campaign, list, row, column, done }: { campaign: string; list: s
   const save = (): void => {
     const now = draft?.trim() ?? '';
     if (now === value || (column === 'phone' && now === '')) return close();
-    const change = changeOf(column, now);
+    const change = changeOf(row, column, now);
     edit.mutate({ path: { id: campaign, list, row: String(row.row) }, body: change as Schemas['StagedListEdit'] }, { onSuccess: (answer) => { done(answer.data, change); close(); } });
   };
   return (

@@ -3,7 +3,7 @@ import { Link } from 'react-aria-components';
 import { useRead } from '../api/index.ts';
 import { Button, Icon, t, when } from '../parts/index.ts';
 import { isMessaging } from './queries.ts';
-import { chatappPause, skippedWords, type Campaign } from './words.ts';
+import { chatappPause, skippedWords, type Campaign } from './states.ts';
 
 /** Reasons for which a campaign stands still until a person acts. */
 const STANDS = new Set(['kyb_unverified', 'insufficient_balance', 'workspace_suspended', 'provider_error', 'run_error']);

@@ -4,8 +4,8 @@ import { Form, Link } from 'react-aria-components';
 import { useRead, useSend, type Schemas } from '../api/index.ts';
 import { Body, Box, Button, Confirm, Empty, ErrorNote, Fact, Facts, Name, SelectInput, Sheet, Shown, State, SwitchInput, TextInput, When, plural, t, toast } from '../parts/index.ts';
 import { useMayEdit } from './queries.ts';
-import { kindName, streamState } from './stream-words.ts';
-import type { Campaign } from './words.ts';
+import { kindName, streamState } from './stream-states.ts';
+import type { Campaign } from './states.ts';
 
 /** The streams that feed the list of a campaign. */
 export function CampaignStreams({ campaign }: { campaign: Campaign }) {

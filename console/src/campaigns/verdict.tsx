@@ -3,9 +3,9 @@ import { useState } from 'react';
 import { Form } from 'react-aria-components';
 import { call, useSend, type ApiError, type Schemas } from '../api/index.ts';
 import { Box, Button, ErrorNote, Fact, Facts, Icon, Sheet, StackedBar, State, TextInput, count, percent, plural, rupees, rupeesWhole, span, t, useFilters, when, type BarPart, type BarTone } from '../parts/index.ts';
-import { columnName, findingAbout, findingTitle, findingTone, keyOfFinding, wouldNot, type Finding } from './finding-words.ts';
+import { columnName, findingAbout, findingTitle, findingTone, keyOfFinding, wouldNot, type Finding } from './findings.ts';
 import type { Import } from './import-state.ts';
-import { problemWords, type Campaign } from './words.ts';
+import { problemWords, type Campaign } from './states.ts';
 
 type Preflight = Schemas['StagedListPreflight'];
 
