@@ -1,14 +1,15 @@
-import { useState } from 'react';
+import { Suspense, lazy, useState } from 'react';
 import { useLocation } from 'wouter';
-import { Body, ErrorNote, Head, More, Segment, Shown, count, plural, t, useFilters, useKeys, useRaw } from '../parts/index.ts';
+import { Bars, Body, ErrorNote, Head, More, Segment, Shown, count, plural, t, useFilters, useKeys, useRaw } from '../parts/index.ts';
 import { useHasRole } from '../api/index.ts';
-import { BoardColumn } from './column.tsx';
-import { CardSheet } from './card-sheet.tsx';
 import { useMoves } from './moves.ts';
 import { isCampaign, useBoard, useDefinition, useMayMove, useOwnerName, useToReview, type Card } from './queries.ts';
-import { Review } from './review.tsx';
 import type { PageProps } from '../shell/index.ts';
 import './page.css';
+
+const BoardColumn = lazy(async () => ({ default: (await import('./column.tsx')).BoardColumn }));
+const CardSheet = lazy(async () => ({ default: (await import('./card-sheet.tsx')).CardSheet }));
+const Review = lazy(async () => ({ default: (await import('./review.tsx')).Review }));
 
 export function Page({ params }: PageProps) {
   const owner = params.owner ?? '';
@@ -41,11 +42,11 @@ export function Page({ params }: PageProps) {
       <Body pad={false}>
         <Shown of={board} what={t('The board could not be read.')}>
           {({ data }) => (view === 'review'
-            ? <Review owner={owner} columns={data.columns} moves={moves} may={may} expected={waits} open={setOpened} />
-            : <div className="board" role="group" aria-label={t('Columns of the board')}>{data.columns.map((column) => <BoardColumn key={column.id} owner={owner} column={column} columns={data.columns} moves={moves} may={may} automations={definition.data?.columns.find((one) => one.id === column.id)?.automations ?? []} open={setOpened} />)}</div>)}
+            ? <Suspense fallback={<Bars />}><Review owner={owner} columns={data.columns} moves={moves} may={may} expected={waits} open={setOpened} /></Suspense>
+            : <Suspense fallback={<Bars />}><div className="board" role="group" aria-label={t('Columns of the board')}>{data.columns.map((column) => <BoardColumn key={column.id} owner={owner} column={column} columns={data.columns} moves={moves} may={may} automations={definition.data?.columns.find((one) => one.id === column.id)?.automations ?? []} open={setOpened} />)}</div></Suspense>)}
         </Shown>
       </Body>
-      {opened && <CardSheet owner={owner} card={opened} columns={columns} onClose={() => setOpened(null)} />}
+      {opened && <Suspense><CardSheet owner={owner} card={opened} columns={columns} onClose={() => setOpened(null)} /></Suspense>}
       {raw.sheet}
     </>
   );

@@ -2,7 +2,7 @@ import { Check, Ellipsis, GripVertical, TriangleAlert, Zap } from 'lucide-react'
 import { useMemo } from 'react';
 import { Button as KitButton, GridList, GridListItem, GridListLoadMoreItem, ListLayout, Virtualizer, useDragAndDrop } from 'react-aria-components';
 import { Button, ErrorBlock, Icon, Key, MenuButton, Name, Tip, count, percent, relative, t, utc } from '../parts/index.ts';
-import { automationWords, columnTone } from './columns.ts';
+import { automationWords, columnTone, waits } from './columns.ts';
 import type { Moves } from './moves.ts';
 import { useCards, type Automation, type Card, type Column } from './queries.ts';
 
@@ -10,8 +10,6 @@ interface Props { owner: string; column: Column; columns: readonly Column[]; mov
 const KIND = 'application/x-card';
 const LAYOUT = { estimatedRowHeight: 72, gap: 6, padding: 8 };
 
-/** Whether a card waits for a person: the service could not say where it belongs. */
-export const waits = (card: Card): boolean => card.status === 'needs_review';
 const cardName = (card: Card): string => card.contactName?.trim() || card.contactPhone || t('[erased]');
 
 /** A column with its true count; its cards come in pages of 50, and only those on the screen exist. */

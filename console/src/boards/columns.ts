@@ -1,11 +1,14 @@
 // The words of columns, moves and automations.
 import type { Schemas } from '../api/index.ts';
 import { plural, t, type BarTone } from '../parts/index.ts';
-import type { Automation, ColumnType } from './queries.ts';
+import type { Automation, Card, ColumnType } from './queries.ts';
 
 const TONES: Readonly<Record<ColumnType, BarTone>> = { new: 'line', open: 'mute', advancing: 'info', won: 'ok', lost: 'mute', dnc: 'rule', no_contact: 'line' };
 const COLOURS: Readonly<Record<Schemas['ColumnColor'], BarTone>> = { grey: 'mute', blue: 'info', green: 'ok', amber: 'wait', red: 'bad', plum: 'rule', teal: 'team', indigo: 'accent' };
 export const columnTone = (column: { type: ColumnType; color: Schemas['ColumnColor'] | null }): BarTone => (column.color ? COLOURS[column.color] : TONES[column.type]);
+
+/** Whether a card waits for a person: the service could not say where it belongs. */
+export const waits = (card: Card): boolean => card.status === 'needs_review';
 
 export const TYPES: readonly ColumnType[] = ['new', 'open', 'advancing', 'won', 'lost', 'dnc', 'no_contact'];
 export function typeName(type: ColumnType): string {

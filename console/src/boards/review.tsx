@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { Link } from 'react-aria-components';
 import { Button, Empty, ErrorBlock, Bars, Name, count, percent, relative, t, useKeys, type PageKey } from '../parts/index.ts';
-import { waits } from './column.tsx';
+import { waits } from './columns.ts';
 import type { Moves } from './moves.ts';
 import { useCards, type Card, type Column } from './queries.ts';
 

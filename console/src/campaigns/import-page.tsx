@@ -38,8 +38,9 @@ function NewList({ campaign }: { campaign: Campaign }) {
   const variables = useVariables(campaign.agentId);
   const work = useImport(id, list, variables, setList);
   const [asking, setAsking] = useState<'apply' | 'discard' | null>(null);
+  const [leaving, setLeaving] = useState(false);
   const [missing, setMissing] = useState<string | null>(null);
-  const judged = useRead('preflightStagedList', { path: { id, list: list ?? '' } }, { enabled: list !== null && work.phase === 'sent', keep: true });
+  const judged = useRead('preflightStagedList', { path: { id, list: list ?? '' } }, { enabled: list !== null && work.phase === 'sent' && !leaving, keep: true });
   const apply = useSend('applyStagedList', { alters: ['getCampaign', 'listCampaignContacts', 'getCampaignSummary'] });
   const discard = useSend('deleteStagedList', { alters: ['listStagedLists'] });
   const raw = useRaw('preflightStagedList', { path: { id, list: list ?? '' } }, judged.data);
@@ -52,6 +53,11 @@ function NewList({ campaign }: { campaign: Campaign }) {
     const stops = verdict.findings.filter((finding) => finding.harm === 'stops').reduce((sum, finding) => sum + finding.count, 0);
     if (stops > 0) return plural(stops, 'Decide about {n} row first.', 'Decide about {n} rows first.');
     return verdict.canApply ? null : t('The list has no rows.');
+  };
+  /** While the list goes, it is not judged any more. */
+  const leave = async <T,>(work: Promise<T>): Promise<T> => {
+    setLeaving(true);
+    try { return await work; } catch (cause) { setLeaving(false); throw cause; }
   };
   const press = (): void => {
     const lacks = lack();
@@ -88,12 +94,12 @@ function NewList({ campaign }: { campaign: Campaign }) {
       {raw.sheet}
       {verdict && list && (
         <Confirm open={asking === 'apply'} onClose={() => setAsking(null)} title={t('Replace the list of {name}', { name })} action={plural(verdict.willCall + verdict.willWait, 'Put {n} person in force', 'Put {n} people in force')}
-          act={async () => { const done = (await apply.mutateAsync({ path: { id, list }, body: { expectedRows: verdict.stagedList.total } })).data; work.reset(); navigate(`/campaigns/${id}/overview`); toast(plural(done.total, 'The list is in force: {n} row', 'The list is in force: {n} rows')); }}>
+          act={async () => { const done = (await leave(apply.mutateAsync({ path: { id, list }, body: { expectedRows: verdict.stagedList.total } }))).data; work.reset(); navigate(`/campaigns/${id}/overview`); toast(plural(done.total, 'The list is in force: {n} row', 'The list is in force: {n} rows')); }}>
           <p>{campaign.callingList ? plural(campaign.callingList.total, 'The list of {n} row is replaced in one moment.', 'The list of {n} rows is replaced in one moment.') : t('It becomes the list of the campaign in one moment.')} {campaign.status === 'paused' ? t('Nobody is dialled before it is resumed.') : t('Nobody is dialled before it is launched.')}</p>
           {verdict.willNotCall > 0 && <p className="mid">{plural(verdict.willNotCall, '{n} row stays on the list and is not called.', '{n} rows stay on the list and are not called.')}</p>}
         </Confirm>
       )}
-      <Confirm open={asking === 'discard'} onClose={() => setAsking(null)} danger title={t('Discard this list')} action={plural(verdict?.stagedList.total ?? 0, 'Discard {n} row', 'Discard {n} rows')} act={async () => { if (list) await discard.mutateAsync({ path: { id, list } }); work.reset(); }}><p>{t('The rows and what you changed in them are lost. The list in force stays as it is.')}</p></Confirm>
+      <Confirm open={asking === 'discard'} onClose={() => setAsking(null)} danger title={t('Discard this list')} action={plural(verdict?.stagedList.total ?? 0, 'Discard {n} row', 'Discard {n} rows')} act={async () => { if (list) await leave(discard.mutateAsync({ path: { id, list } })); work.reset(); setLeaving(false); }}><p>{t('The rows and what you changed in them are lost. The list in force stays as it is.')}</p></Confirm>
     </>
   );
 }

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { axe, noConsoleErrors, noSidewaysScroll, shot, startStage, type Stage } from '../browser.ts';
 import { ATTACKS } from '../fixtures.ts';
+import { unsure } from '../pages/boards.ts';
 import { intoHours, people } from '../pages/campaigns.ts';
 import type { Shape } from '../service.ts';
 import { xlsx, type Value } from './sheets.ts';
@@ -208,5 +209,95 @@ describe('a spreadsheet becomes calls', () => {
     await test.getByText('Test mode only reads this page.').waitFor();
     assert.equal(await test.getByRole('button', { name: 'Launch…' }).count(), 0);
     for (const page of [viewer, editor, test]) { noConsoleErrors(page); await page.context().close(); }
+  });
+});
+
+describe('a card is moved and moved back', () => {
+  let owner = '';
+  before(async () => {
+    owner = await campaign('Board', people(70, 9_500_000_000).map((row) => ({ ...row, variables: { name: 'x', emi_amount: '1', due_date: 'x' } })));
+    await stage.service.api('POST', `/v1/campaigns/${owner}/status`, { status: 'active' });
+    await stage.service.advance(90);
+  });
+  const counts = async (): Promise<Record<string, number>> => Object.fromEntries((await stage.service.api('GET', `/v1/campaigns/${owner}/board`)).data.columns.map((one: Shape) => [one.key, one.count]));
+  const shown = (page: Page, key: string, n: number) => page.locator(`[data-column="${key}"] [data-cards]`, { hasText: new RegExp(`^${n}$`) }).waitFor();
+
+  test('dragged, undone, its history', async () => {
+    const first = await counts();
+    const page = await stage.open(`/boards/${owner}`);
+    const card = page.locator('[data-column="open"] [data-card]').first();
+    await card.waitFor();
+    const id = await card.getAttribute('data-card');
+    await card.dragTo(page.locator('[data-column="won"] [role="grid"]'));
+    await shown(page, 'won', 1);
+    assert.equal((await counts()).won, (first.won ?? 0) + 1);
+    await page.getByRole('button', { name: 'Undo', exact: true }).click();
+    await page.getByText('Moved back').waitFor();
+    await shown(page, 'won', 0);
+    assert.deepEqual(await counts(), first);
+    await page.locator(`[data-card="${id}"]`).click();
+    await page.locator('[data-history] [data-undone="true"]').waitFor();
+    await axe(page);
+    noConsoleErrors(page);
+    await page.context().close();
+  });
+
+  test('without a mouse', async () => {
+    const page = await stage.open(`/boards/${owner}`);
+    const card = page.locator('[data-column="open"] [data-card]').first();
+    await card.waitFor();
+    await card.focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    for (let n = 0; n < 8; n += 1) {
+      if (await page.evaluate(() => document.activeElement?.closest('[data-column="won"]') !== null)) break;
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    await shown(page, 'won', 1);
+    await page.keyboard.press('z');
+    await page.getByText('Moved back').waitFor();
+    await shown(page, 'won', 0);
+    noConsoleErrors(page);
+    await page.context().close();
+  });
+
+  test('by touch, with the menu of the card', async () => {
+    const page = await stage.open(`/boards/${owner}`, { width: 360 });
+    await page.locator('[data-column="open"] [data-card]').first().getByRole('button', { name: /^Move or look at/ }).tap();
+    await page.getByRole('menuitem', { name: 'To Paid' }).tap();
+    await page.getByText(/is now in Paid/).waitFor();
+    await page.getByRole('button', { name: 'Undo', exact: true }).tap();
+    await page.getByText('Moved back').waitFor();
+    assert.equal((await counts()).won, 0);
+    await page.context().close();
+  });
+
+  test('one by one, with keys', async () => {
+    const page = await stage.open(`/boards/${owner}`);
+    await unsure(page);
+    await page.keyboard.press('r');
+    const first = await page.locator('[data-review-card]').getAttribute('data-review-card');
+    await page.keyboard.press('y');
+    await page.getByText(/is now in Promised to pay/).waitFor();
+    await page.locator(`[data-review-card]:not([data-review-card="${first}"])`).waitFor();
+    assert.equal((await counts()).advancing, 1);
+    await page.keyboard.press('z');
+    await page.getByText('Moved back').waitFor();
+    await page.context().close();
+  });
+
+  test('a column more, and one less', async () => {
+    const page = await stage.open(`/boards/${owner}/columns`, { role: 'editor' });
+    await page.getByRole('button', { name: 'Add a column' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).last().fill(ATTACKS.markup.slice(0, 60));
+    await page.getByRole('button', { name: 'Remove Contacted' }).click();
+    await page.getByText(/Where the \d+ cards of Contacted go/).waitFor();
+    await page.getByRole('button', { name: 'Save the columns' }).click();
+    await page.locator('h2', { hasText: '<img src=x' }).waitFor();
+    assert.equal((await counts()).open, undefined);
+    noConsoleErrors(page);
+    await page.context().close();
   });
 });
