@@ -57,6 +57,21 @@ async function make(service: Service): Promise<Campaigns> {
 let now: Campaigns = { dialled: '', paused: '', draft: '', empty: '' };
 const prepare: NonNullable<PageRow['prepare']> = async (stage) => { now = await campaigns(stage.service); };
 
+let template = '';
+const templates: NonNullable<PageRow['prepare']> = async ({ service }) => {
+  await intoHours(service);
+  if (template) return;
+  const { api, workspace } = service;
+  await api('PATCH', `/v1/workspaces/${workspace}`, { features: { chatappChannel: true } }, 'operator');
+  await api('PUT', `/v1/workspaces/${workspace}/chatapp/connection`, { provider: 'sandbox' }, 'operator');
+  const make = async (name: string, text: string, samples: readonly string[]): Promise<string> => String((await api('POST', '/v1/chatapp/templates', { name, language: 'en', category: 'UTILITY', components: [{ type: 'BODY', text, ...(samples.length > 0 ? { example: { body_text: [samples] } } : {}) }, { type: 'FOOTER', text: 'Reply STOP to end' }, { type: 'BUTTONS', buttons: [{ type: 'QUICK_REPLY', text: 'Pay now' }] }] })).data.id);
+  template = await make('payment_reminder', 'Hello {{1}}, your EMI of {{2}} is due tomorrow.', ['Sunita', '₹4,250']);
+  await make('attack', `${ATTACKS.markup} ${ATTACKS.rightToLeft} ${ATTACKS.devanagari} end`, []);
+};
+const streams: NonNullable<PageRow['prepare']> = async ({ service }) => {
+  await service.api('POST', `/v1/data-streams/${service.stream}/records`, [{ mobile: '9812399001', full_name: 'Meena Pillai', city: 'Pune' }, { mobile: '12', full_name: ATTACKS.markup }, { mobile: '+971501234567', full_name: ATTACKS.rightToLeft, note: ATTACKS.long }]).catch(() => null);
+};
+
 export const rows: readonly PageRow[] = [
   {
     name: 'campaigns', path: () => '/campaigns', heading: /^Campaigns$/, prepare,
@@ -90,4 +105,19 @@ export const rows: readonly PageRow[] = [
     states: { attach: async (page) => { await page.getByRole('button', { name: 'Attach a stream…' }).click(); await page.getByRole('dialog').waitFor(); } },
   },
   { name: 'campaign-settings', path: () => `/campaigns/${now.empty}/settings`, heading: /Renewals/, prepare },
+  { name: 'campaign-import', path: () => `/campaigns/${now.draft}/list/import`, heading: /^New list$/, prepare },
+  {
+    name: 'templates', path: () => '/templates', heading: /^Templates$/, prepare: templates,
+    empty: { request: /\/chatapp\/templates\?/, answer: { data: [], nextCursor: null }, says: /No template yet/ }, failing: { request: /\/chatapp\/templates\?/, says: /The templates could not be read/ },
+    states: { new: async (page) => { await page.getByRole('button', { name: 'New template' }).click(); await page.getByRole('dialog').waitFor(); } },
+  },
+  { name: 'template', path: () => `/templates/${template}`, heading: /^payment_reminder$/, prepare: templates, failing: { request: /\/chatapp\/templates\/tpl/, says: /The template could not be read/ } },
+  {
+    name: 'streams', path: () => '/streams', heading: /^Streams$/, prepare: streams, failing: { request: /\/v1\/data-streams$/, says: /The streams could not be read/ },
+    empty: { request: /\/v1\/data-streams$/, answer: { data: [] }, says: /No stream yet/ }, keys: [{ press: ['n'], sees: (page) => page.getByRole('dialog', { name: 'New stream' }).waitFor() }],
+  },
+  {
+    name: 'stream', path: (_, stage) => `/streams/${stage.service.stream}`, heading: /Website leads/, prepare: streams, failing: { request: /\/records\?/, says: /The records could not be read/ },
+    empty: { request: /\/records\?/, answer: { data: [], nextBefore: null }, says: /No record yet/ },
+  },
 ];

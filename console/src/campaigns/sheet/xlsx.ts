@@ -35,7 +35,7 @@ export const decoded = (text: string): string => (text.includes('&') || text.inc
   return code <= 0x10ffff ? String.fromCodePoint(code) : '';
 }) : text);
 
-const texts = (xml: string): string => [...xml.replace(/<(?:\w+:)?rPh\b[\s\S]*?<\/(?:\w+:)?rPh>/g, '').matchAll(/<(?:\w+:)?t(?:\s[^>]*)?>([\s\S]*?)<\/(?:\w+:)?t>/g)].map(([, text = '']) => decoded(text)).join('');
+const texts = (xml: string): string => [...xml.replace(/<(?:\w+:)?rPh\b[\s\S]*?<\/(?:\w+:)?rPh>/g, '').matchAll(/<(?:\w+:)?t\b[^>]*>([\s\S]*?)<\/(?:\w+:)?t>/g)].map(([, text = '']) => decoded(text)).join('');
 const strings = (xml: string): string[] => [...xml.matchAll(/<(?:\w+:)?si(?:\s[^>]*)?>([\s\S]*?)<\/(?:\w+:)?si>|<(?:\w+:)?si\s*\/>/g)].map(([, inner = '']) => texts(inner));
 
 /** Which cell styles show a date: the built-in formats, and own ones with days, months or years outside of quotes. */
