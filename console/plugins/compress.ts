@@ -1,6 +1,6 @@
 // Lays a .gz and a .br beside each file of the build that a browser asks for; fonts are compressed already.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
@@ -19,7 +19,7 @@ export function compress(): Plugin {
   return {
     name: 'compress',
     apply: 'build',
-    configResolved(config) { out = join(config.root, config.build.outDir); },
+    configResolved(config) { out = resolve(config.root, config.build.outDir); },
     closeBundle() {
       for (const path of files(out)) {
         const plain = readFileSync(path);

@@ -13,6 +13,8 @@ export interface Delta { readonly topic: string; readonly kind?: string; readonl
 type Word = { say: 'event'; event: StreamEvent } | { say: 'state'; state: 'live' | 'lost' | 'absent' } | { say: 'want'; tab: string; topics: string[] } | { say: 'who' };
 
 const changes = new Changes();
+/** Until the page that is loaded has said what it wants, so that the connection is not made twice. */
+const SETTLES = 120;
 const TAB = Math.random().toString(36).slice(2);
 const EXTRA = 32 - BASE_TOPICS.length;
 const wanted = new Map<string, number>();
@@ -48,7 +50,11 @@ export function follow(client: QueryClient): () => void {
   const take = (word: Word): void => {
     heard();
     if (word.say === 'event') apply(client, word.event);
-    if (word.say === 'state') { setConnection(word.state); if (word.state === 'live') heard(); }
+    if (word.say === 'state') {
+      setConnection(word.state);
+      // Who was removed, or whose workspace was suspended, has no stream any more.
+      if (word.state === 'absent') void client.invalidateQueries();
+    }
   };
   const tell = (word: Word): void => { channel.postMessage(word); take(word); };
   const topics = (): string[] => [...new Set([...wanted.keys(), ...[...others.values()].flat()])].slice(-EXTRA).sort();
@@ -76,6 +82,7 @@ export function follow(client: QueryClient): () => void {
 async function lead(scope: Scope, topics: () => string[], tell: (word: Word) => void, ended: AbortSignal, holds: (one: AbortController) => void): Promise<void> {
   let last: string | null = null;
   let waits = 0;
+  await pause(SETTLES, ended);
   while (!ended.aborted) {
     const one = new AbortController();
     holds(one);

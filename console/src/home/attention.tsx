@@ -1,4 +1,4 @@
-import { AlertTriangle, CircleAlert, Columns3, Link2Off, Megaphone, MessageSquareWarning, MessagesSquare, ShieldAlert, Wallet, Waypoints, Webhook, type LucideIcon } from 'lucide-react';
+import { CircleAlert, CircleCheck, Columns3, Link2Off, Megaphone, MessageSquareWarning, MessagesSquare, ShieldAlert, Wallet, Waypoints, Webhook, type LucideIcon } from 'lucide-react';
 import { currentScope, type Schemas } from '../api/index.ts';
 import { Box, ButtonLink, Icon, Name, Shown, plural, relative, rich, t, type Tone } from '../parts/index.ts';
 import { exists, type NavKey } from '../shell/index.ts';
@@ -45,9 +45,17 @@ function cause(item: Item): string | null {
   if (item.kind === 'webhook_failing') return plural(item.count, '{n} delivery in a row failed.', '{n} deliveries in a row failed.');
   if (item.kind === 'cards_to_review') return t('The model was not sure enough to move them.');
   switch (item.cause) {
-    case 'insufficient_balance': return t('The money does not last for the next call.');
-    case 'workspace_suspended': return t('The workspace is suspended.');
-    case 'agent_not_published': return t('Its agent is not published.');
+    case 'spam_rate_limited': return t('The provider limits the number, because people report its messages.');
+    case 'template_unavailable': return t('Its template is not approved any more.');
+    case 'template_recategorised': return t('The provider made its template marketing.');
+    case 'quality_red': return t('The quality of the number is red.');
+    case 'high_failure_rate': return t('Half of the last messages failed.');
+    case 'account_restricted': return t('The provider restricted the account.');
+    case 'not_connected': return t('The messaging channel is not connected.');
+    case 'payment_issue': return t('The provider has a question about the payment.');
+    case 'permission_denied': return t('The account lacks a permission at the provider.');
+    case 'number_not_registered': return t('The number is not registered at the provider.');
+    case 'token_invalid': return t('The access token is rejected.');
     case null: return null;
     default: return item.cause.replaceAll('_', ' ');
   }
@@ -61,7 +69,7 @@ export function Attention() {
   return (
     <Box title={t('Needs you')} count={attention.data ? items.length : undefined} inside={false}>
       <Shown of={attention} what={t('What needs you could not be read.')} rows={4}>
-        {() => (items.length === 0 ? <p className="calm"><Icon of={AlertTriangle} />{t('Nothing needs you.')}</p> : (
+        {() => (items.length === 0 ? <p className="calm"><Icon of={CircleCheck} />{t('Nothing needs you.')}</p> : (
           <ul className="needs">
             {items.map((item) => {
               const shape = SHAPES[item.kind] ?? { tone: 'wait', icon: CircleAlert, nav: 'home', href: () => '/', act: () => '' };

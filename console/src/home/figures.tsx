@@ -21,8 +21,7 @@ function walletWords(balance: number, perHour: number, now: number): string {
   if (perHour <= 0) return t('nothing spent today');
   const until = now + (balance / perHour) * 3_600_000;
   if (dayOf(until) === dayOf(now)) return t('lasts until about {time} at today’s pace', { time: clock(until) });
-  const hours = Math.floor(balance / perHour);
-  return plural(hours, 'lasts {n} hour of calls at today’s pace', 'lasts {n} hours of calls at today’s pace');
+  return t('lasts {n} h of calls like today’s', { n: count(Math.floor(balance / perHour)) });
 }
 
 function Live() {
@@ -45,7 +44,7 @@ export function TodaysFigures({ data, now }: { data: Analytics; now: number }) {
   return (
     <Figures>
       <Live />
-      <Figure name={t('Answered today')} value={totals.calls > 0 ? percent(totals.connectRate) : '–'} unit={plural(totals.calls, 'of {n}', 'of {n}')} under={usual === null ? t('no usual {day} to compare with yet', { day: weekday(now) }) : t('usually {share} on a {day}', { share: percent(usual), day: weekday(now) })} />
+      <Figure name={t('Answered today')} value={totals.calls > 0 ? percent(totals.connectRate) : '–'} unit={plural(totals.calls, 'of {n}', 'of {n}')} under={usual === null ? t('no usual {day} yet', { day: weekday(now) }) : t('usually {share} on a {day}', { share: percent(usual), day: weekday(now) })} />
       <Figure name={t('Outcomes today')} value={count(outcomes)} under={outcomes > 0 ? t('{money} each · {sum} spent', { money: rupees(spent / outcomes), sum: rupeesWhole(spent) }) : t('{sum} spent', { sum: rupeesWhole(spent) })} />
       <Figure name={t('Reaction, median')} value={reaction.p50Ms === null ? '–' : count(Math.round(reaction.p50Ms))} {...(reaction.p50Ms === null ? {} : { unit: 'ms' })} under={reaction.p95Ms === null ? t('no answers measured today') : t('95% within {ms} ms', { ms: count(Math.round(reaction.p95Ms)) })} />
       <WalletFigure data={data} now={now} />

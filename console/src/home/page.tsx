@@ -1,7 +1,7 @@
 import { Phone, Plus } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { currentScope, useMay } from '../api/index.ts';
-import { Bars, Body, Box, ButtonLink, ErrorBlock, Head, clock, longDay, shortDay, t, useKeys, useNow } from '../parts/index.ts';
+import { Bars, Body, Box, ButtonLink, Empty, ErrorBlock, Head, clock, longDay, shortDay, t, useKeys, useNow } from '../parts/index.ts';
 import { exists, useCommands } from '../shell/index.ts';
 import { Attention } from './attention.tsx';
 import { Campaigns } from './campaigns.tsx';
@@ -11,12 +11,23 @@ import { Outcomes } from './outcomes.tsx';
 import './page.css';
 import { useToday } from './queries.ts';
 
+/** Simulated calls count in no figure, so test mode has none to show. */
+function TestHome({ mayCall }: { mayCall: boolean }) {
+  return (
+    <Body>
+      <Empty title={t('Try things out here')} {...(mayCall ? { action: <ButtonLink href="/calls?new=1" icon={Phone}>{t('Place a call')}</ButtonLink> } : {})}>
+        {t('Simulated calls, nudges and events behave like live ones, and count in no figure. The last digits of a number decide how its call ends.')}
+      </Empty>
+    </Body>
+  );
+}
+
 /** What runs, what is stuck, and what needs me. */
 export function Page() {
   const now = useNow();
   const [, navigate] = useLocation();
-  const today = useToday(now);
   const test = currentScope()?.test ?? false;
+  const today = useToday(now, !test);
   const mayCall = useMay('placeCall') && exists('calls');
   const mayCreate = useMay('createCampaign') && exists('campaigns') && !test;
   const actions = [
@@ -32,6 +43,7 @@ export function Page() {
         {mayCall && <ButtonLink icon={Phone} href="/calls?new=1"><span className="wide">{t('Place a call')}</span></ButtonLink>}
         {mayCreate && <ButtonLink icon={Plus} kind="primary" href="/campaigns?new=1">{t('New campaign')}</ButtonLink>}
       </Head>
+      {test ? <TestHome mayCall={mayCall} /> : (
       <Body>
         {today.error && !data && <Box title={t('Today')} inside={false}><ErrorBlock what={t('The figures of today could not be read.')} error={today.error} again={() => { void today.refetch(); }} /></Box>}
         {!data && !today.error && <Bars rows={3} />}
@@ -47,6 +59,7 @@ export function Page() {
         </div>
         <Campaigns mayCreate={mayCreate} />
       </Body>
+      )}
     </>
   );
 }

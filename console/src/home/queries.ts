@@ -8,7 +8,7 @@ export type Campaign = Schemas['Campaign'];
 export type Summary = Schemas['CampaignSummary'];
 
 /** Today's calls, by hour, with the usual weekday beside them. */
-export const useToday = (now: number) => useRead('getCallAnalytics', { query: { from: dayBegin(dayOf(now)), groupBy: 'hour' } }, { every: 30_000, keep: true });
+export const useToday = (now: number, enabled: boolean) => useRead('getCallAnalytics', { query: { from: dayBegin(dayOf(now)), groupBy: 'hour' } }, { every: 30_000, keep: true, enabled });
 export const useAttention = () => useRead('listAttention', {}, { every: 30_000 });
 export const useWallet = () => useRead('getWallet', {}, { every: 60_000 });
 export const useWorkspace = () => useRead('getOwnWorkspace', {}, { fresh: 300_000 });
