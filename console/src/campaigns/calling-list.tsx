@@ -49,7 +49,7 @@ export function CallingListBox({ campaign }: { campaign: Campaign }) {
     <section className="clist">
       <div className="toolbar">
         <h2>{t('List')}</h2>
-        <div className="facets"><Facet single name={t('State')} on={state ? [state] : []} set={(values) => filters.set('state', values[0] ?? null)} items={[...ROW_STATES.map((one) => ({ id: one, text: rowState(one).text, count: counts?.[one] })), { id: 'dnc', text: t('On the do-not-call list'), count: counts?.dnc }]} /></div>
+        <div className="facets"><Facet single name={t('State')} on={state ? [state] : []} set={(values) => filters.set('state', values[0] ?? null)} items={[...ROW_STATES.map((one) => ({ id: one, text: rowState(one).text, count: counts?.[one] })), { id: 'dnc', text: t('On the do-not-call list now'), count: counts?.dnc }]} /></div>
         <Finder label={t('Find a person')} placeholder={t('Name or number')} value={filters.one('q')} onChange={(value) => filters.set('q', value, true)} />
         <span className="grow" />
         {replace && <ButtonLink small icon={Upload} href={`/campaigns/${id}/list/import`}>{replace}</ButtonLink>}

@@ -63,7 +63,7 @@ function Shell({ campaign, tab }: { campaign: Campaign; tab: TabName }) {
     { id: 'list', text: t('List'), href: href('list'), ...(campaign.callingList ? { count: count(campaign.callingList.total) } : {}) },
     { id: 'board', text: t('Board'), href: href('board') },
     ...(messaging ? [] : [
-      { id: 'runs', text: t('Runs'), href: href('runs'), ...(runCount ? { count: runCount === 200 ? '200+' : count(runCount) } : {}) },
+      { id: 'runs', text: t('Dialling runs'), href: href('runs'), ...(runCount ? { count: runCount === 200 ? '200+' : count(runCount) } : {}) },
       { id: 'streams', text: t('Streams'), href: href('streams'), ...(streams.data && streams.data.data.length > 0 ? { count: count(streams.data.data.length) } : {}) },
     ]),
     { id: 'settings', text: t('Settings'), href: href('settings') },

@@ -31,7 +31,7 @@ export function MessagingOverview({ campaign }: { campaign: Campaign }) {
               <Box title={t('What is sent')}>
                 <Facts>
                   <Fact name={t('Template')}><Link href={`/templates/${chat.templateId}`} className="link"><Name>{template.data?.data.name ?? chat.templateId}</Name></Link></Fact>
-                  <Fact name={t('Pace')}>{plural(chat.ratePerMinute, '{n} message a minute', '{n} messages a minute')}</Fact>
+                  <Fact name={t('How fast')}>{plural(chat.ratePerMinute, '{n} message a minute', '{n} messages a minute')}</Fact>
                   {chat.launchedAt && <Fact name={t('Launched')}><When at={chat.launchedAt} /></Fact>}
                   {chat.finishedAt && <Fact name={t('Finished')}><When at={chat.finishedAt} /></Fact>}
                 </Facts>
@@ -39,7 +39,7 @@ export function MessagingOverview({ campaign }: { campaign: Campaign }) {
             </div>
             <Figures>
               <Figure name={t('Delivered')} value={count(stats.delivered)} unit={of(stats.delivered)} under={t('of the sent')} />
-              <Figure name={t('Read')} value={count(stats.read)} unit={of(stats.read)} under={t('of the sent')} />
+              <Figure name={t('Read by them')} value={count(stats.read)} unit={of(stats.read)} under={t('of the sent')} />
               <Figure name={t('Answered')} value={count(stats.replied)} unit={of(stats.replied)} under={t('of the sent')} />
               <Figure name={t('Reached the goal')} value={count(stats.converted)} under={t('cards in a won column')} />
               <Figure name={t('Said STOP')} value={count(stats.optedOutAfter)} under={t('after the message')} />

@@ -16,7 +16,7 @@ export function Runs({ id }: { id: string }) {
       <Shown of={runs} what={t('The runs could not be read.')}>
         {({ data }) => (data.length === 0 ? <Empty title={t('No run yet')}>{t('A run is one session of dialling. The first begins when the campaign is launched and its hours are open.')}</Empty> : (
           <>
-            <div className="box over" tabIndex={0} role="region" aria-label={t('Runs')}>
+            <div className="box over" tabIndex={0} role="region" aria-label={t('Dialling runs')}>
               <table className="tbl runs">
                 <thead><tr><th>{t('Began, IST')}</th><th>{t('State')}</th><th>{t('Begun')}</th><th className="r">{t('Tried')}</th><th className="r">{t('Dialled')}</th><th className="r">{t('Refused')}</th><th>{t('Ended, IST')}</th><th>{t('Why, and what helps')}</th></tr></thead>
                 <tbody>{data.map((run) => <Run key={run.id} run={run} />)}</tbody>

@@ -85,7 +85,7 @@ export function rowStep(row: Schemas['CallingListRow'], at: (moment: string) => 
     const why = row.heldReason ? heldWords(row.heldReason) : t('Held');
     return row.nextAttemptAt ? t('{why}, free at {time}', { why, time: at(row.nextAttemptAt) }) : why;
   }
-  if (row.doNotCall && row.state !== 'reached') return t('On the do-not-call list');
+  if (row.doNotCall && row.state !== 'reached') return t('On the do-not-call list now');
   if (row.state === 'queued') return row.nextAttemptAt ? t('First attempt at {time}', { time: at(row.nextAttemptAt) }) : t('First attempt comes next');
   if (row.state === 'unreached' && row.nextAttemptAt) return t('{last}, again at {time}', { last: last ?? t('Not reached'), time: at(row.nextAttemptAt) });
   return last ?? '–';
