@@ -7,6 +7,11 @@ import { ATTACKS } from '../fixtures.ts';
 import { unsure } from '../pages/boards.ts';
 import { intoHours, people } from '../pages/campaigns.ts';
 import type { Shape } from '../service.ts';
+import { plainNumber, monthFirst, phoneText } from '../../src/campaigns/sheet/cells.ts';
+import { guess } from '../../src/campaigns/sheet/columns.ts';
+import { decode, delimiterOf, parse } from '../../src/campaigns/sheet/csv.ts';
+import { SheetError } from '../../src/campaigns/sheet/fault.ts';
+import { dateOf, readXlsx } from '../../src/campaigns/sheet/xlsx.ts';
 import { xlsx, type Value } from './sheets.ts';
 
 let stage: Stage;
@@ -43,6 +48,42 @@ const finding = (page: Page, code: string) => page.locator(`[data-finding="${cod
 const verdict = async (page: Page): Promise<string> => (await page.locator('[data-verdict]').innerText()).split('\n')[0]?.trim().split(' ')[0] ?? '';
 /** Waits for the verdict to become a number of people. */
 const called = (page: Page, n: number) => page.locator('[data-verdict]', { hasText: new RegExp(`^${n}\\s`) }).waitFor();
+
+describe('what spreadsheets write', () => {
+  const bytes = (text: string | Buffer): ArrayBuffer => { const one = Buffer.from(text as string); return one.buffer.slice(one.byteOffset, one.byteOffset + one.byteLength) as ArrayBuffer; };
+
+  test('delimiters, quotes, encodings', () => {
+    for (const [text, delimiter] of [['a,b\n1,2', ','], ['a;b\n"1;1,5";2,5', ';'], ['a\tb\n1,0\t2', '\t'], ['a|b\n1|2', '|'], ['sep=;\na;b', ';']] as const) assert.equal(delimiterOf(text), delimiter, text);
+    assert.deepEqual(parse('a,"b ""c"", d\ne"\r\n,\r\nlast', ','), [['a', 'b "c", d\ne'], ['', ''], ['last']]);
+    assert.deepEqual(decode(bytes(Buffer.from('\ufeffनाम', 'utf16le'))), { text: 'नाम', encoding: 'UTF-16' });
+    assert.deepEqual(decode(bytes('\ufeffनाम')), { text: 'नाम', encoding: 'UTF-8' });
+    assert.deepEqual(decode(bytes(Buffer.from('Zo\u00eb', 'latin1'))), { text: 'Zoë', encoding: 'Windows-1252' });
+  });
+
+  test('numbers and dates', () => {
+    assert.equal(plainNumber('9.812345678E+09'), '9812345678');
+    assert.equal(plainNumber('9.8E+09'), '9.8E+09');
+    assert.equal(phoneText("'९८१२३ ४५६७८"), '98123 45678');
+    assert.equal(phoneText('9812345678.0'), '9812345678');
+    assert.deepEqual([monthFirst('11/05/2026'), monthFirst('25/11/2026'), monthFirst('1-2-26'), monthFirst('soon')], ['2026-11-05', '25/11/2026', '2026-01-02', 'soon']);
+    assert.deepEqual([dateOf(46331, false), dateOf(1, false), dateOf(44869, true)], ['2026-11-05', '1900-01-01', '2026-11-05']);
+  });
+
+  test('a workbook, and what only looks like one', async () => {
+    const { rows, sheet } = await readXlsx(bytes(xlsx([['a & <b>', 9812345678], ['', { date: 46331 }]])));
+    assert.deepEqual([rows, sheet], [[['a & <b>', '9812345678'], ['', '2026-11-05']], 'Overdue']);
+    const whole = xlsx([['a', 1]]);
+    const packed = whole.indexOf('xl/workbook.xml') + 15;
+    for (const broken of [whole.subarray(0, 200), Buffer.from('PK\u0003\u0004'), Buffer.concat([whole.subarray(0, packed), Buffer.alloc(30, 0xff), whole.subarray(packed + 30)])]) await assert.rejects(readXlsx(bytes(broken)), SheetError);
+  });
+
+  test('columns are guessed', () => {
+    const columns = (names: readonly string[]) => names.map((name) => ({ name, sample: '', filled: 1 }));
+    assert.deepEqual(guess(columns(['Sr No', 'Mobile No.', 'Customer Name', 'EMI', 'Branch']), [], ['emi_amount']), ['none', 'phone', 'name', 'var:emi_amount', 'none']);
+    assert.deepEqual(guess(columns(['मोबाइल', 'नाम']), [], []), ['phone', 'name']);
+    assert.deepEqual(guess(columns(['', '']), [['A', '9812345678'], ['B', '98123 45679']], []), ['none', 'phone']);
+  });
+});
 
 describe('a spreadsheet becomes calls', () => {
   test('read, mended in place, put in force, launched, watched', async () => {
