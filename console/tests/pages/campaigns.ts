@@ -57,6 +57,16 @@ async function make(service: Service): Promise<Campaigns> {
 let now: Campaigns = { dialled: '', paused: '', draft: '', empty: '' };
 const prepare: NonNullable<PageRow['prepare']> = async (stage) => { now = await campaigns(stage.service); };
 
+let staged = '';
+const stagedList: NonNullable<PageRow['prepare']> = async (stage, fixtures) => {
+  await prepare(stage, fixtures);
+  if (staged) return;
+  const path = `/v1/campaigns/${now.empty}/staged-lists`;
+  staged = String((await stage.service.as('editor', 'POST', path)).data.stagedListId);
+  const rows = [...people(60, 9_600_000_000), { phone: '98123', name: ATTACKS.markup.slice(0, 190), variables: { amount: ATTACKS.long } }, { phone: '+971501234567', name: ATTACKS.rightToLeft, variables: { amount: ATTACKS.markup } }, { phone: '9600000007', name: ATTACKS.devanagari.slice(0, 190), variables: { due_date: '05/11/2026' } }];
+  await stage.service.as('editor', 'POST', `${path}/${staged}/rows`, { piece: 1, contacts: rows });
+};
+
 let template = '';
 const templates: NonNullable<PageRow['prepare']> = async ({ service }) => {
   await intoHours(service);
@@ -106,6 +116,12 @@ export const rows: readonly PageRow[] = [
   },
   { name: 'campaign-settings', path: () => `/campaigns/${now.empty}/settings`, heading: /Renewals/, prepare },
   { name: 'campaign-import', path: () => `/campaigns/${now.draft}/list/import`, heading: /^New list$/, prepare },
+  {
+    name: 'campaign-import-judged', path: () => `/campaigns/${now.empty}/list/import?list=${staged}`, heading: /^New list$/, prepare: stagedList,
+    failing: { request: /\/preflight$/, says: /The list could not be judged/ },
+    states: { editing: async (page) => { await page.getByRole('button', { name: /^Change number of row/ }).first().click(); await page.getByRole('textbox', { name: /^Change number of row/ }).waitFor(); } },
+    keys: [{ press: ['p'], sees: (page) => page.getByRole('button', { name: /^Put \d+ people in force$/ }).waitFor() }, { press: ['Escape'], sees: (page) => page.getByRole('dialog').waitFor({ state: 'detached' }) }],
+  },
   {
     name: 'templates', path: () => '/templates', heading: /^Templates$/, prepare: templates,
     empty: { request: /\/chatapp\/templates\?/, answer: { data: [], nextCursor: null }, says: /No template yet/ }, failing: { request: /\/chatapp\/templates\?/, says: /The templates could not be read/ },

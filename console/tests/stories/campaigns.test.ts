@@ -342,3 +342,30 @@ describe('a card is moved and moved back', () => {
     await page.context().close();
   });
 });
+
+describe('a stream', () => {
+  test('a new token is shown once, and the old one stops', async () => {
+    const { service } = stage;
+    const page = await stage.open(`/streams/${service.stream}`);
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'New token…' }).click();
+    await page.getByRole('button', { name: 'Replace the token' }).click();
+    const token = await page.locator('[data-token]').innerText();
+    assert.match(token, /^dsk_/);
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.locator('[data-token]').waitFor({ state: 'detached' });
+    const sent = await fetch(`${service.url}/ingest/streams/${service.stream}`, { method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' }, body: JSON.stringify([{ mobile: '9812399101', full_name: ATTACKS.markup }, { mobile: '12' }]) });
+    assert.equal(sent.status, 202);
+    await page.reload();
+    await page.locator('[data-record="accepted"]').waitFor();
+    await page.getByText('Its number is not a phone number').waitFor();
+    assert.equal((await page.content()).includes(token), false);
+    noConsoleErrors(page);
+    await page.context().close();
+    const editor = await stage.open(`/streams/${service.stream}`, { role: 'editor' });
+    await editor.getByRole('button', { name: 'More actions' }).click();
+    await editor.getByRole('menuitem', { name: 'Open as JSON' }).waitFor();
+    assert.equal(await editor.getByRole('menuitem', { name: 'New token…' }).count(), 0);
+    await editor.context().close();
+  });
+});
