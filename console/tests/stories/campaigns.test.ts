@@ -238,6 +238,20 @@ describe('a spreadsheet becomes calls', () => {
     await page.context().close();
   });
 
+  test('a campaign that cannot dial says so in red, with the cause and what helps', async () => {
+    const id = await campaign('Stands still', people(2, 9_700_000_000).map((row) => ({ ...row, variables: { name: 'x', emi_amount: '1', due_date: 'x' } })));
+    const page = await stage.open('~/console/sign-in');
+    await page.route(/\/campaigns\/[^/]+$/, async (route) => { const answer = await route.fetch(); const json = (await answer.json()) as Shape; await route.fulfill({ response: answer, json: { data: { ...json.data, status: 'active' } } }); });
+    await page.route(/\/runs\?limit=1$/, (route) => route.fulfill({ json: { data: [{ id: 'run_1', campaignId: id, status: 'skipped', source: 'schedule', attempted: 0, placed: 0, rejected: 0, skippedReason: 'insufficient_balance', error: null, createdAt: new Date().toISOString(), finishedAt: null }] } }));
+    await page.goto(stage.address(`/campaigns/${id}`));
+    const band = page.locator('[data-band="stopped"]');
+    await band.waitFor();
+    assert.match(await band.innerText(), /The service stopped dialling\. The wallet is empty\. Top it up.*\s+Since .* IST/);
+    assert.equal(await band.getByRole('link', { name: 'Go there' }).getAttribute('href'), `/console/${stage.service.workspace}/settings/wallet`);
+    await axe(page);
+    await page.context().close();
+  });
+
   test('a viewer is told whom to ask, and an editor cannot launch', async () => {
     const id = await campaign('Roles', people(3, 9_400_000_000).map((row) => ({ ...row, variables: { emi_amount: '1', due_date: 'x', name: 'y' } })));
     const viewer = await stage.open(`/campaigns/${id}/list/import`, { role: 'viewer' });
