@@ -78,7 +78,7 @@ function Shell({ campaign, tab }: { campaign: Campaign; tab: TabName }) {
         {tab === 'list' && <div className="camp whole"><CallingListBox campaign={campaign} /></div>}
         {tab === 'runs' && !messaging && <Runs id={id} />}
         {tab === 'streams' && !messaging && <CampaignStreams campaign={campaign} />}
-        {tab === 'settings' && <Settings key={campaign.updatedAt} campaign={campaign} />}
+        {tab === 'settings' && <Settings campaign={campaign} />}
       </Tabs>
       {controls.sheets}
     </>

@@ -16,10 +16,11 @@ const MINUTE = 60_000;
 /** What a start now would do. It reads the whole list, so it is asked once a minute and not at every change. */
 export function usePreflight(id: string, options: { enabled: boolean; fresh?: boolean }): UseQueryResult<Schemas['CampaignPreflight'], ApiError> {
   const scope = currentScope();
+  const may = useMay('preflightCampaign');
   return useQuery<Schemas['CampaignPreflight'], ApiError>({
     queryKey: [scopeKey(scope), 'campaign preflight', id, options.fresh ?? false],
     queryFn: async ({ signal }) => (await callIn(scope, 'preflightCampaign', { path: { id }, signal })).data,
-    enabled: options.enabled, staleTime: options.fresh ? 0 : MINUTE, refetchInterval: options.fresh ? false : MINUTE,
+    enabled: options.enabled && may, staleTime: options.fresh ? 0 : MINUTE, refetchInterval: options.fresh ? false : MINUTE,
   });
 }
 

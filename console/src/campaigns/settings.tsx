@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Form } from 'react-aria-components';
 import { useRead, useSend } from '../api/index.ts';
 import { Body, Box, Button, ErrorNote, Fact, Facts, Name, SelectInput, TextInput, When, t, toast, type Choice } from '../parts/index.ts';
@@ -44,11 +44,15 @@ function Reading({ campaign }: { campaign: Campaign }) {
 }
 
 function Editing({ campaign }: { campaign: Campaign }) {
+  // What the form began with: only what differs from it is sent, so what another person changes meanwhile stays.
+  const [base, setBase] = useState(campaign);
   const [form, setForm] = useState<SettingsForm>(() => asForm(campaign));
+  const untouched = (Object.keys(form) as (keyof SettingsForm)[]).every((key) => form[key] === asForm(base)[key]);
+  useEffect(() => { if (untouched && campaign.updatedAt !== base.updatedAt) { setBase(campaign); setForm(asForm(campaign)); } }, [untouched, campaign, base]);
   const [shown, setShown] = useState(false);
   const agents = useRead('listAgents', {});
   const numbers = useRead('listNumbers', {});
-  const saving = useSend('updateCampaign', { alters: ['getCampaign', 'listCampaigns'], done: () => toast(t('Saved')) });
+  const saving = useSend('updateCampaign', { alters: ['getCampaign', 'listCampaigns'], done: ({ data }) => { setBase(data); setForm(asForm(data)); setShown(false); toast(t('Saved')); } });
   const set = <K extends keyof SettingsForm>(key: K) => (value: SettingsForm[K]): void => setForm((before) => ({ ...before, [key]: value }));
   const fault = (key: keyof SettingsForm): string | null => (shown ? faultOf(form, key) : null) ?? (saving.error && (saving.error.field === `settings.${key}` || saving.error.field === key) ? saving.error.message : null);
   const text = (key: TextKey, label: string, more: { hint?: string; placeholder?: string; type?: string; inputMode?: 'numeric' } = {}) => <TextInput label={label} value={form[key]} onChange={set(key)} fault={fault(key)} {...more} />;
@@ -59,7 +63,7 @@ function Editing({ campaign }: { campaign: Campaign }) {
     setShown(true);
     const wrong = firstFault(form);
     if (wrong) { document.querySelector<HTMLElement>('.settings [aria-invalid="true"]')?.focus(); return; }
-    saving.mutate({ path: { id: campaign.id }, body: asChange(form, campaign) });
+    saving.mutate({ path: { id: campaign.id }, body: asChange(form, base) });
   };
   const elsewhere = saving.error && !(Object.keys(form) as (keyof SettingsForm)[]).some((key) => saving.error?.field === key || saving.error?.field === `settings.${key}`);
   return (

@@ -111,7 +111,7 @@ export const rows: readonly PageRow[] = [
     empty: { request: /\/runs\?/, answer: { data: [] }, says: /No run yet/ }, failing: { request: /\/runs\?/, says: /The runs could not be read/ },
   },
   {
-    name: 'campaign-streams', path: () => `/campaigns/${now.dialled}/streams`, heading: /EMI reminder/, prepare, failing: { request: /\/streams$/, says: /The streams could not be read/ },
+    name: 'campaign-streams', path: () => `/campaigns/${now.dialled}/streams`, heading: /EMI reminder/, prepare, failing: { request: /\/v1\/campaigns\/[^/]+\/streams$/, says: /The streams could not be read/ },
     states: { attach: async (page) => { await page.getByRole('button', { name: 'Attach a stream…' }).click(); await page.getByRole('dialog').waitFor(); } },
   },
   { name: 'campaign-settings', path: () => `/campaigns/${now.empty}/settings`, heading: /Renewals/, prepare },
