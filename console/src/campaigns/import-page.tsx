@@ -69,9 +69,9 @@ function NewList({ campaign }: { campaign: Campaign }) {
   return (
     <>
       <Head back={{ href: `/campaigns/${id}`, text: name }} title={t('New list')} sub={<span className="dim wide cut">{t('nothing takes effect before you press “Put in force…”')}</span>}>
-        {list && <Button kind="bare" onPress={() => setAsking('discard')}>{t('Discard')}</Button>}
+        {list && <span className="wide"><Button kind="bare" onPress={() => setAsking('discard')}>{t('Discard')}</Button></span>}
         <Button kind="primary" onPress={press}>{t('Put in force…')}</Button>
-        <More entries={raw.entries} />
+        <More entries={[...raw.entries, '-', list !== null && { text: t('Discard'), danger: true, act: () => setAsking('discard') }]} />
       </Head>
       <Body pad={false}>
         <div className="pad pre" data-phase={work.phase} data-judged={verdict ? 'true' : 'false'}>
