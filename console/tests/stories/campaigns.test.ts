@@ -241,7 +241,7 @@ describe('a spreadsheet becomes calls', () => {
   test('a campaign that cannot dial says so in red, with the cause and what helps', async () => {
     const id = await campaign('Stands still', people(2, 9_700_000_000).map((row) => ({ ...row, variables: { name: 'x', emi_amount: '1', due_date: 'x' } })));
     const page = await stage.open('~/console/sign-in');
-    await page.route(/\/campaigns\/[^/]+$/, async (route) => { const answer = await route.fetch(); const json = (await answer.json()) as Shape; await route.fulfill({ response: answer, json: { data: { ...json.data, status: 'active' } } }); });
+    await page.route(/\/v1\/campaigns\/[^/]+$/, async (route) => { const answer = await route.fetch(); const json = (await answer.json()) as Shape; await route.fulfill({ response: answer, json: { data: { ...json.data, status: 'active' } } }); });
     await page.route(/\/runs\?limit=1$/, (route) => route.fulfill({ json: { data: [{ id: 'run_1', campaignId: id, status: 'skipped', source: 'schedule', attempted: 0, placed: 0, rejected: 0, skippedReason: 'insufficient_balance', error: null, createdAt: new Date().toISOString(), finishedAt: null }] } }));
     await page.goto(stage.address(`/campaigns/${id}`));
     const band = page.locator('[data-band="stopped"]');
