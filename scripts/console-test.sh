@@ -3,6 +3,8 @@
 #
 #   DASTAK=target/debug/dastak scripts/console-test.sh            all
 #   DASTAK=… PAGES=home,calls scripts/console-test.sh pages       the pages of these modules only; also: stories, budget
+#   CONSOLE_DATABASE=postgres://… scripts/console-test.sh         on PostgreSQL: each service makes a database of its own there (psql)
+#   CONSOLE_FROM=binary scripts/console-test.sh                   the pages that the binary serves, in place of console/dist
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${DASTAK:?names the binary of the service}"

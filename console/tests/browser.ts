@@ -59,7 +59,7 @@ async function newContext(browser: Browser, service: Service, front: Front, look
     viewport: { width, height: width < 760 ? 780 : 900 }, timezoneId: look.timezone ?? 'Asia/Kolkata', locale: 'en-IN',
     hasTouch: look.touch ?? width < 760, reducedMotion: 'reduce',
   });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(30_000);
   await context.addInitScript(`localStorage.setItem('theme', '${look.theme ?? 'light'}'); localStorage.setItem('language', '${look.lang ?? 'en'}');`);
   if (look.role !== null) {
     const role = look.role ?? 'owner';

@@ -1,5 +1,5 @@
 // A service of its own in a temporary folder: sandbox carrier, a clock that is moved by hand, a demo workspace with one member of each role.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -52,7 +52,8 @@ export async function startService(options: { clock?: 'manual' | 'system' } = {}
   const binary = process.env.DASTAK;
   if (!binary) throw new Error('DASTAK names no binary of the service');
   const folder = mkdtempSync(join(tmpdir(), 'console-'));
-  const child = spawn(binary, ['dev', '--listen', '127.0.0.1:0', '--clock', options.clock ?? 'manual'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const database = newDatabase();
+  const child = spawn(binary, ['dev', '--listen', '127.0.0.1:0', '--clock', options.clock ?? 'manual', ...(database ? ['--database-url', database.url] : [])], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';
   child.stderr.on('data', (piece: Buffer) => { log = (log + String(piece)).slice(-20_000); });
   const url = await ready(child, () => log);
@@ -86,11 +87,23 @@ export async function startService(options: { clock?: 'manual' | 'system' } = {}
     as: async (role, method, path, body, mode = 'live') => checked(`${role}: ${method} ${path}`, await send(`${url}/console/api/${workspace}/${mode}${path}`, method, body, { cookie: await cookie(role), origin: url })),
     advance: async (seconds) => { checked('clock', await send(`${url}/dev/clock`, 'POST', { advanceSeconds: seconds })); },
     now: async () => String((await send(`${url}/dev/clock`, 'GET')).body.now),
-    stop: () => ended(child, folder),
+    stop: async () => { await ended(child, folder); database?.drop(); },
   };
 }
 
 const NAMES: Record<Role, string> = { viewer: 'Vani Reader', editor: 'Kavya Rao', admin: 'Arjun Mehta', owner: 'Asha Kulkarni' };
+
+/** With CONSOLE_DATABASE, the address of a PostgreSQL server, each service has a database of its own there; else the embedded store. */
+function newDatabase(): { url: string; drop: () => void } | null {
+  const server = process.env.CONSOLE_DATABASE;
+  if (!server) return null;
+  const name = `console_${process.pid}_${Date.now()}`;
+  const psql = (statement: string): void => { execFileSync('psql', [server, '--quiet', '--command', statement]); };
+  psql(`create database ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => psql(`drop database ${name} with (force)`) };
+}
 
 function ready(child: ChildProcess, log: () => string): Promise<string> {
   return new Promise((resolve, reject) => {
