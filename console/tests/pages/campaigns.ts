@@ -98,7 +98,7 @@ export const rows: readonly PageRow[] = [
     name: 'campaign', path: () => `/campaigns/${now.dialled}`, heading: /EMI reminder, November/, prepare,
     empty: { request: /\/contacts\?/, answer: { data: [], counts: { all: 0, reached: 0, in_progress: 0, unreached: 0, held: 0, queued: 0, invalid: 0, dnc: 0 }, total: 0, nextOffset: null }, says: /No list yet/ },
     failing: { request: /\/summary$/, says: /The figures of the campaign could not be read/ },
-    keys: [{ press: ['p'], sees: (page) => page.getByRole('button', { name: 'Resume…' }).waitFor() }, { press: ['l'], sees: (page) => page.getByRole('button', { name: /Call \d+ people, about ₹/ }).waitFor() }, { press: ['Enter'], sees: (page) => page.getByText('Dialling', { exact: true }).waitFor() }],
+    keys: [{ press: ['p'], sees: (page) => page.getByRole('button', { name: 'Resume…' }).waitFor() }, { press: ['l'], sees: (page) => page.getByRole('button', { name: /Call \d+ people, about ₹/ }).waitFor() }, { press: [], sees: async (page) => { await page.getByRole('button', { name: /Call \d+ people, about ₹/ }).focus(); await page.keyboard.press('Enter'); await page.getByText('Dialling', { exact: true }).waitFor(); } }],
   },
   {
     name: 'campaign-draft', path: () => `/campaigns/${now.draft}/overview`, heading: /^<img src=x/, prepare,
