@@ -25,7 +25,7 @@ export interface Stage {
   close: () => Promise<void>;
 }
 
-export async function startStage(options: { clock?: 'manual' | 'system' } = {}): Promise<Stage> {
+export async function startStage(options: { clock?: 'manual' | 'real' } = {}): Promise<Stage> {
   const service = await startService(options);
   const front = await startFront(service.url);
   const browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: FLAGS });

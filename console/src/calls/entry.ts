@@ -1,3 +1,5 @@
 import type { PageEntry } from '../shell/registry.ts';
 
-export const entries: readonly PageEntry[] = [];
+export const entries: readonly PageEntry[] = [
+  { path: '/calls', nav: 'calls', role: 'viewer', topics: [], load: () => import('./page.tsx') },
+];
