@@ -11,7 +11,7 @@ import { useCommands } from '../shell/index.ts';
 import './page.css';
 import { PlaceCall } from './place.tsx';
 import { FACETS, useCallList, useFacetCounts, useNow, type Call, type CallFilter, type FacetKey } from './queries.ts';
-import { causeWord, directionText, isErased, outcomeWord, personName, personNumber, stateWord } from './names.ts';
+import { causeWord, directionText, gateName, isErased, outcomeWord, personName, personNumber, stateWord } from './names.ts';
 import { useTyped } from './typed.ts';
 
 const CALL_ID = /^call_[0-9a-z]{26}$/;
@@ -125,8 +125,14 @@ export function CallState({ call }: { call: Call }) {
 /** The outcome, else why there is none. */
 export function CallResult({ call }: { call: Call }) {
   if (call.outcome) { const { text, tone } = outcomeWord(call.outcome); return <Tag tone={tone}><Name>{text}</Name></Tag>; }
+  if (call.state === 'blocked') return <BlockedBy id={call.id} />;
   const told = new Set([null, 'no_answer', 'busy', 'voicemail', 'agent_ended', 'caller_hangup']);
   return told.has(call.endCause) ? dash : <span className="mid">{causeWord(call.endCause ?? '')}</span>;
+}
+function BlockedBy({ id }: { id: string }) {
+  const timeline = useRead('getCallTimeline', { path: { id } }, { fresh: Infinity });
+  const reason = timeline.data?.data.findLast((entry) => entry.status === 'blocked')?.reason;
+  return reason ? <span className="mid">{gateName(reason)}</span> : dash;
 }
 /** The row opens on a press; the link is there for a new tab. */
 function RowLink({ id, className, children }: { id: string; className: string; children: React.ReactNode }) {
