@@ -2,7 +2,7 @@
 import { Check, Copy, Minus, OctagonX, TriangleAlert } from 'lucide-react';
 import { Link } from 'react-aria-components';
 import { useRead, type Schemas } from '../api/index.ts';
-import { Button, ErrorNote, Fact, Facts, Icon, Name, Tag, clock, clockMillis, count, day, dayOf, indiaDay, plural, rupees, t, toast, utc } from '../parts/index.ts';
+import { Button, ErrorNote, Fact, Facts, Icon, Name, Tag, clock, clockMillis, count, day, dayOf, indiaDay, plural, rich, rupees, t, toast, utc } from '../parts/index.ts';
 import { exists } from '../shell/index.ts';
 import { answeredByText, causeText, directionText, gateName, isErased, spelled } from './names.ts';
 import { valueText } from './turns.tsx';
@@ -70,7 +70,7 @@ export function Why({ call }: { call: Detail }) {
         </ul>
       )}
       {log.data && gates.length === 0 && <p className="mid">{t('The log has no record of a dial.')}</p>}
-      {record && <p className="meta">{t('Record')} {exists('compliance') ? <Link className="link num" href={`/compliance/dials?record=${record.id}`}>{count(record.seq)}</Link> : <span className="num">{count(record.seq)}</span>} {t('of the audit chain')} · <span className="mono" title={record.hash}>{record.hash.slice(0, 8)}…</span></p>}
+      {record && <p className="meta">{rich('Record {seq} of the audit chain', { seq: exists('compliance') ? <Link className="link num" href={`/compliance/dials?record=${record.id}`}>{count(record.seq)}</Link> : <span className="num">{count(record.seq)}</span> })} · <span className="mono" title={record.hash}>{record.hash.slice(0, 8)}…</span></p>}
     </section>
   );
 }
