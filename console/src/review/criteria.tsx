@@ -35,7 +35,7 @@ export function Criteria({ evaluation, kind }: { evaluation: Evaluation; kind: K
   useKeys(may ? [{ key: 'n', text: t('Add a criterion'), act: add }] : []);
   return (
     <div className="evcols">
-      <div className="stack">
+      <div className="evstack">
         {!may && <ReadOnlyNote role="editor" />}
         <Box title={t('What is looked for')} count={draft.length > 0 ? count(draft.length) : undefined} extra={<Version evaluation={evaluation} load={may ? setDraft : undefined} />}>
           {draft.length === 0 && <p className="mid">{t('No criterion yet. One asks a single thing: “Did the agent say why it calls?”')}</p>}

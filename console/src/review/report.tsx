@@ -21,7 +21,7 @@ export function Report({ agentId, kind: first }: { agentId: string; kind: Kind }
   const summary = useRead('getEvaluationSummary', { query: { agentId, kind, ...rangeOf(range) } });
   const agreement = useRead('getEvaluationAgreement', { query: { agentId, ...rangeOf(range) } });
   return (
-    <div className="stack">
+    <div className="evstack">
       <div className="row wrap"><Segment label={t('Which')} value={kind} onChange={setKind} items={[['call', t('Calls')], ['chat', t('Chats')]]} /><Dates value={range} onChange={({ start, end }) => { filters.set('from', start); filters.set('to', end); }} /></div>
       <Box title={t('What the model found')} inside={false}>
         <Shown of={summary} what={t('The results could not be read.')} rows={3}>

@@ -13,7 +13,7 @@ export function Sweeps({ evaluation, kind }: { evaluation: Schemas['AgentEvaluat
   const mine = (list.data?.data ?? []).filter((one) => one.agentId === evaluation.agentId);
   const begins = useHasRole('admin');
   return (
-    <div className="stack">
+    <div className="evstack">
       {begins ? <NewSweep evaluation={evaluation} first={kind} running={mine.some((one) => one.status === 'running')} done={() => { void list.refetch(); }} /> : <ReadOnlyNote role="admin" />}
       {list.error ? <ErrorBlock what={t('The gradings of the past could not be read.')} error={list.error} again={() => { void list.refetch(); }} /> : (
         <Box title={t('Gradings of the past')} count={count(mine.length)} inside={false}>
