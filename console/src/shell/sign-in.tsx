@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, useSyncExternalStore, type ReactNode } from 'react';
 import { Form, Link } from 'react-aria-components';
 import { ApiError, callIn, queries, type Person } from '../api/index.ts';
-import { ME } from '../api/session.ts';
+import { ME } from '../api/use.ts';
 import { onSignInNeeded, signInDone, signInNeeded } from '../api/sign-in-gate.ts';
 import { Button, ErrorNote, Segment, Sheet, TextInput, setLanguage, t, useLanguage, useTitle } from '../parts/index.ts';
 
