@@ -11,7 +11,7 @@ export const rows: readonly PageRow[] = [
   {
     name: 'calls', path: () => '/calls', heading: /^Calls$/,
     prepare: async ({ service }) => {
-      const placed = await service.api('POST', '/v1/calls', { agentId: service.agent, toNumber: '+919812345003', variables: { name: 'Sunita' }, metadata: { note: ATTACKS.markup, long: ATTACKS.long, rtl: ATTACKS.rightToLeft, hindi: ATTACKS.devanagari } });
+      const placed = await service.api('POST', '/v1/calls', { agentId: service.agent, toNumber: '+919812345003', variables: { name: 'Sunita' }, metadata: { note: ATTACKS.markup, long: ATTACKS.long.slice(0, 500), rtl: ATTACKS.rightToLeft, hindi: ATTACKS.devanagari } });
       attacked = String(placed.interactionId);
       await service.advance(30);
     },
