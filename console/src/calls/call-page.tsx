@@ -12,6 +12,7 @@ import { PlaceCall } from './place.tsx';
 import { Player, useSound } from './player.tsx';
 import { neighbour, neighbourInTime } from './queries.ts';
 import { About, Happened, Result, Why } from './rail.tsx';
+import { WindowTitle } from './window-title.tsx';
 import { Turns, Waterfall, linesOf, medianOf } from './turns.tsx';
 
 type Detail = Schemas['CallDetail'];
@@ -120,6 +121,7 @@ function CallHead({ call, list, move }: { call: Detail; list: string; move: (ste
         {mayPlace && !isLive(call) && <Button icon={Phone} onPress={callAgain}><span className="wide">{t('Call again')}</span></Button>}
         <HeadMore call={call} copy={copy} raw={raw.entries} stop={mayStop ? () => stop(true) : undefined} />
       </Head>
+      <WindowTitle key={personName(call)} text={t('Call')} />
       {fault && <ErrorNote error={fault} />}
       {again !== null && <PlaceCall onClose={() => setAgain(null)} agentId={call.agentId} number={again} note={t('The whole number is shown to you for this; that is written to the log.')} />}
       <Confirm open={stopping} onClose={() => stop(false)} title={t('Put this number on the do-not-call list')} danger action={t('Never call this number again')} act={async () => { await send('addDoNotCall', { body: { phones: [await whole()], reason: t('Asked for in the console') } }); toast(t('On the do-not-call list')); }}>

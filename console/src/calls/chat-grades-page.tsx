@@ -5,6 +5,7 @@ import { exists } from '../shell/index.ts';
 import './call.css';
 import { Grades } from './grades.tsx';
 import { spelled } from './names.ts';
+import { WindowTitle } from './window-title.tsx';
 
 /** A finished chat beside its grades. The inbox is where it is answered. */
 export function Page({ params }: { params: Readonly<Record<string, string>> }) {
@@ -22,6 +23,7 @@ function Chat({ chat }: { chat: Schemas['InboxEntryDetail'] }) {
   return (
     <>
       <Head back={{ href: `/evaluation/${chat.agentId}`, text: t('Evaluation') }} title={chat.customer?.name ?? t('Chat')} mark={chat.outcome ? <Tag><Name>{spelled(chat.outcome)}</Name></Tag> : undefined}>{exists('inbox') && <ButtonLink href={`/inbox/${chat.id}`}>{t('Open in the inbox')}</ButtonLink>}</Head>
+      <WindowTitle key={chat.customer?.name ?? ''} text={t('Chat')} />
       <div className="body call">
         <div className="left">
           <ol className="turns" aria-label={t('What was said')}>

@@ -10,11 +10,6 @@ let attacked = '';
 export const rows: readonly PageRow[] = [
   {
     name: 'calls', path: () => '/calls', heading: /^Calls$/,
-    prepare: async ({ service }) => {
-      const placed = await service.api('POST', '/v1/calls', { agentId: service.agent, toNumber: '+919812345003', variables: { name: 'Sunita' }, metadata: { note: ATTACKS.markup, long: ATTACKS.long.slice(0, 500), rtl: ATTACKS.rightToLeft, hindi: ATTACKS.devanagari } });
-      attacked = String(placed.interactionId);
-      await service.advance(30);
-    },
     empty: { request: /\/v1\/calls(\/counts)?\?/, answer: { data: [], nextCursor: null, ...COUNTS }, says: /^No call in these days$/ },
     failing: { request: /\/v1\/calls\/counts\?/, says: /The calls could not be read\./ },
     states: {
@@ -48,10 +43,15 @@ export const rows: readonly PageRow[] = [
   },
   {
     name: 'call-attacked', path: () => `/calls/${attacked}?tab=metadata`, heading: /<img src=x onerror/,
+    prepare: async ({ service }) => {
+      const placed = await service.api('POST', '/v1/calls', { agentId: service.agent, toNumber: '+919812345003', variables: { name: 'Sunita' }, metadata: { note: ATTACKS.markup, long: ATTACKS.long.slice(0, 500), rtl: ATTACKS.rightToLeft, hindi: ATTACKS.devanagari } });
+      attacked = String(placed.interactionId);
+      await service.advance(30);
+    },
     states: {
       whole: async (page) => {
         await page.getByText('<img src=x onerror="document.title=1"><script>', { exact: false }).first().waitFor();
-        assert.match(await page.title(), /^<img|^Call|img/);
+        assert.match(await page.title(), /^Call · /);
         assert.equal(await page.locator('.call img, .call script').count(), 0);
       },
     },
