@@ -100,7 +100,7 @@ export function noConsoleErrors(page: Page, allowed?: RegExp): void {
 }
 
 interface Found { id: string; nodes: { target: string[]; failureSummary: string }[] }
-/** Known and listed: the palette's list scrolls while the focus stays in its field; `region` on the portal of a popover. */
+/** Known and listed: the palette's list scrolls while the focus stays in its field; `region` on the portal of a popover; what the kit announces of a button that waits names an element that is gone. */
 const KNOWN: Record<string, RegExp> = { 'scrollable-region-focusable': /\.pal/, region: /\.pop|popover|^body > div:nth-child\(\d+\)$/ };
 
 /** What is under a dialog is hidden, and so are the heading and the landmark of its page. */
