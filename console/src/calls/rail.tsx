@@ -12,7 +12,7 @@ type Evidence = Readonly<Record<string, unknown>>;
 
 export function Result({ call }: { call: Detail }) {
   const fields = Object.entries(call.extracted);
-  const waits = call.answered && call.state === 'ended' && call.summary === null && Date.now() - Date.parse(call.endedAt ?? call.startedAt) < 300_000;
+  const waits = call.answered && call.state === 'ended' && call.summary === null && call.outcome !== 'simulated' && Date.now() - Date.parse(call.endedAt ?? call.startedAt) < 300_000;
   return (
     <section><h2>{t('Result')}</h2>
       {isErased(call) ? <p className="mid">{t('[erased]')}</p>

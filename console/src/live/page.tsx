@@ -2,7 +2,7 @@ import { Phone } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { Button as KitButton } from 'react-aria-components';
 import { currentScope, useConnection, useRead } from '../api/index.ts';
-import { Bars, ButtonLink, Empty, ErrorBlock, Facet, Grid, Head, Name, Segment, State, Tag, clockSeconds, count, fixedRows, indiaDay, dayBegin, millis, plural, span, t, useFilters, useKeys, useMedia, type Column } from '../parts/index.ts';
+import { Bars, ButtonLink, Empty, ErrorBlock, Facet, Grid, Head, Name, Segment, State, Tag, count, fixedRows, indiaDay, dayBegin, millis, plural, span, t, useFilters, useKeys, useMedia, type Column } from '../parts/index.ts';
 import { LiveCallPane, NotLive } from './call-pane.tsx';
 import './page.css';
 import { useLiveCalls, type Live } from './queries.ts';
@@ -105,9 +105,8 @@ function Summary({ calls, known, test }: { calls: readonly Live[]; known: boolea
 }
 
 function Connected() {
-  const connection = useConnection();
-  if (connection.state === 'lost') return <State tone="wait">{t('Reconnecting, data of {time}', { time: clockSeconds(connection.since) })}</State>;
-  return connection.state === 'live' ? <State tone="ok">{t('Connected')}</State> : null;
+  // A lost connection is told above every page.
+  return useConnection().state === 'live' ? <State tone="ok">{t('Connected')}</State> : null;
 }
 
 const Nobody = ({ test }: { test: boolean }) => (
