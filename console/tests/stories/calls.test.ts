@@ -67,9 +67,6 @@ describe('a call on a line of the sandbox', () => {
     if (keyboard) await page.keyboard.press('Enter'); else await page.getByRole('button', { name: /^Call 1 person/ }).click();
     await page.waitForURL(/\/live\?call=call_/);
     const id = idIn(page);
-    await page.locator('.bubbles li').first().waitFor({ timeout: LONG });
-    assert.match(await page.locator('.bubbles li').first().innerText(), /this is Asha/);
-    assert.equal(await page.locator('.live img, .live script').count(), 0);
     await page.locator('.livecall[data-over="true"]').waitFor({ timeout: LONG });
     if (keyboard) { await tabTo(page, /^\s*Open the call$/); await page.keyboard.press('Enter'); } else await page.getByRole('link', { name: 'Open the call' }).click();
     await page.locator('.player').waitFor({ timeout: LONG });
@@ -147,6 +144,9 @@ describe('a live call', () => {
     const page = await stage.open('/live');
     const placed = await stage.service.api('POST', '/v1/calls', { agentId: stage.service.agent, toNumber: '+919812349902', variables: { name: 'Rohit' }, metadata: { sandboxQuestion: 'Within how many days can shoes be returned?', note: ATTACKS.markup } });
     await page.locator(`.livecall[data-call="${String(placed.interactionId)}"]`).waitFor({ timeout: LONG });
+    await page.locator('.bubbles li').first().waitFor({ timeout: LONG });
+    assert.match(await page.locator('.bubbles li').first().innerText(), /this is Asha/);
+    assert.equal(await page.locator('.live img, .live script').count(), 0);
     await page.locator('.livelist .grid').hover();
     await stage.service.api('POST', '/v1/calls', { agentId: stage.service.agent, toNumber: '+919812349901', variables: { name: 'x' } });
     await page.getByRole('button', { name: '1 newer' }).waitFor({ timeout: LONG });
@@ -186,7 +186,7 @@ test('a viewer reads a call, hears nothing, and has no control that changes or r
 test('new calls wait behind a pill, filters stand in the address, what is searched for does not', async () => {
   const { service } = stage;
   const page = await stage.open('/calls');
-  await page.locator('.grid[data-rows]').waitFor();
+  await page.locator('.gr .who').first().waitFor();
   const first = await page.locator('.gr').first().innerText();
   await service.api('POST', '/v1/calls', { agentId: service.agent, toNumber: '+919812341111', variables: { name: 'x' } });
   const pill = page.getByRole('button', { name: /newer$/ });
