@@ -48,7 +48,7 @@ export function send<T = Shape>(url: string, method: string, body?: unknown, hea
   });
 }
 
-export async function startService(options: { clock?: 'manual' | 'system' } = {}): Promise<Service> {
+export async function startService(options: { clock?: 'manual' | 'real' } = {}): Promise<Service> {
   const binary = process.env.DASTAK;
   if (!binary) throw new Error('DASTAK names no binary of the service');
   const folder = mkdtempSync(join(tmpdir(), 'console-'));

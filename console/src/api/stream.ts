@@ -26,7 +26,7 @@ export function useDeltas(topics: readonly string[], listener: (delta: Delta) =>
   const names = topics.join(' ');
   useEffect(() => {
     const mine = names === '' ? [] : names.split(' ');
-    const hear = (delta: Delta): void => { if (mine.includes(delta.topic) || delta.topic === 'counts') listener(delta); };
+    const hear = (delta: Delta): void => { if (mine.includes(delta.topic) || delta.topic === 'counts' || (mine.includes('live') && delta.topic.startsWith('call:'))) listener(delta); };
     deltas.add(hear);
     for (const topic of mine) wanted.set(topic, (wanted.get(topic) ?? 0) + 1);
     changed();

@@ -34,7 +34,7 @@ pub const HEADERS: [(&str, &str); 5] = [
         "content-security-policy",
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; font-src 'self'; \
          media-src 'self' blob:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; \
-         form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+         form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types reader",
     ),
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),

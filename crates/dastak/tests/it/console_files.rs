@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; font-src 'self'; \
 media-src 'self' blob:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; \
-frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types reader";
 
 const SCRIPT: &str = "/console/assets/app-1a2b3c4d.js";
 const FONT: &str = "/console/assets/latin-9f8e7d6c.woff2";
