@@ -2,7 +2,7 @@ import { Form } from 'react-aria-components';
 import type { Schemas } from '../api/index.ts';
 import { Box, Button, ErrorNote, Fact, Facts, SelectInput, t } from '../parts/index.ts';
 import { useAgentForm } from './agent-form.ts';
-import { communicationName, verticalName, workflowName } from './agent-words.ts';
+import { communicationName, verticalName, workflowName } from './agent-names.ts';
 
 type Agent = Schemas['AgentDetail'];
 const VERTICALS = ['general', 'collections', 'lending', 'financial_services', 'debt_recovery'] as const;

@@ -5,7 +5,7 @@ import { useLocation } from 'wouter';
 import { useHasRole, useMay, useRead, useSend, type Schemas } from '../api/index.ts';
 import { Body, Button, Confirm, Head, More, Shown, State, Tabs, t, useRaw, type TabItem } from '../parts/index.ts';
 import { ReadOnlyNote } from '../shell/index.ts';
-import { statusName } from './agent-words.ts';
+import { statusName } from './agent-names.ts';
 import { AgentHours } from './agent-hours.tsx';
 import { AgentNumbers } from './agent-numbers.tsx';
 import { AgentSettings } from './agent-settings.tsx';

@@ -3,7 +3,7 @@ import { Form } from 'react-aria-components';
 import { useRead, type Schemas } from '../api/index.ts';
 import { Box, Button, CheckInput, ErrorNote, Fact, Facts, Name, SelectInput, SwitchInput, TextInput, t } from '../parts/index.ts';
 import { useAgentForm, type AgentForm } from './agent-form.ts';
-import { channelName, directionName } from './agent-words.ts';
+import { channelName, directionName } from './agent-names.ts';
 import { TestLinks } from './test-links.tsx';
 import { languageName } from './words.tsx';
 

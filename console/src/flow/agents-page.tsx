@@ -6,7 +6,7 @@ import { Link } from 'react-aria-components';
 import { useMay, type Schemas } from '../api/index.ts';
 import { Body, Button, Empty, Facet, Finder, Grid, Head, Name, NoMatch, Shown, State, Tag, count, fixedRows, millis, percent, plural, t, useFilters, useKeys, type Column } from '../parts/index.ts';
 import { useCommands } from '../shell/index.ts';
-import { channelName, directionName, statusName } from './agent-words.ts';
+import { channelName, directionName, statusName } from './agent-names.ts';
 import { NewAgent } from './new-agent.tsx';
 import { useAgentFigures, useAgents, useFlowState, type AgentFigures } from './queries.ts';
 
@@ -18,7 +18,7 @@ function Issues({ id }: { id: string }) {
   if (errors === null) return <span className="skel" />;
   if (errors > 0) return <State tone="bad">{plural(errors, '{n} error', '{n} errors')}</State>;
   if (warnings) return <State tone="wait">{plural(warnings, '{n} warning', '{n} warnings')}</State>;
-  return <span className="dim">{t('none')}</span>;
+  return <span className="dim">{t('no issues')}</span>;
 }
 function Version({ id }: { id: string }) {
   const { live } = useFlowState(id);

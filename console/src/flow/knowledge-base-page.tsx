@@ -91,7 +91,7 @@ function Ask({ base }: { base: Detail }) {
         <Shown of={hits} what={t('The search failed.')} rows={3}>{({ data }) => (data.length === 0
           ? <div className="empty" data-state="no-match"><h2>{t('Nothing was found')}</h2><p>{t('No passage shares a word with the question. The agent would say that it does not know.')}</p></div>
           : <ol className="hits" aria-label={t('Passages')}>{data.map((hit, at) => (
-            <li key={at} data-given={at < 5}><div className="row"><span className="score num" aria-label={t('Score {n}', { n: hit.score.toFixed(2) })}><i style={{ width: `${Math.round(hit.score * 100)}%` }} aria-hidden /><b>{hit.score.toFixed(2)}</b></span><span className="meta cut grow"><Name>{hit.source}</Name>{hit.heading && <> › <Name>{hit.heading}</Name></>}{hit.page !== null && <> · {t('page {n}', { n: hit.page })}</>}</span>{at >= 5 && <Tag>{t('not given')}</Tag>}</div><p dir="auto">{hit.content}</p></li>
+            <li key={at} data-given={at < 5}><div className="row"><span className="score num" aria-label={t('Score {n}', { n: hit.score.toFixed(2) })}><i style={{ width: `${Math.round(hit.score * 100)}%` }} aria-hidden /><b>{hit.score.toFixed(2)}</b></span><span className="meta cut grow"><Name>{hit.source}</Name>{hit.heading && <> › <Name>{hit.heading}</Name></>}{hit.page !== null && <> · {t('page {n}', { n: hit.page })}</>}</span>{at >= 5 && <Tag>{t('not handed on')}</Tag>}</div><p dir="auto">{hit.content}</p></li>
           ))}</ol>)}</Shown>
       )}
     </Box>

@@ -21,21 +21,32 @@ export function placeOf(step: Step): Place | null {
   return typeof place?.x === 'number' && typeof place.y === 'number' ? { x: place.x, y: place.y } : null;
 }
 
+/** The longest way from the first step, without edges that lead back: so edges point to the right. */
 function depths(graph: Graph): Map<string, number> {
   const byId = new Map(graph.nodes.map((node) => [node.id, node]));
-  const depth = new Map<string, number>();
+  const open = new Set<string>();
+  const finished: Step[] = [];
+  const forward = new Map<string, string[]>();
+  const done = new Set<string>();
   for (const root of inOrder(graph)) {
-    if (depth.has(root.id)) continue;
-    depth.set(root.id, 0);
-    const queue = [root];
-    for (let step = queue.shift(); step; step = queue.shift()) {
-      for (const { to } of edgesOf(step)) {
-        const next = to === null ? undefined : byId.get(to);
-        if (!next || depth.has(next.id)) continue;
-        depth.set(next.id, (depth.get(step.id) ?? 0) + 1);
-        queue.push(next);
-      }
+    if (done.has(root.id)) continue;
+    const stack = [{ step: root, edges: edgesOf(root), at: 0 }];
+    open.add(root.id);
+    for (let top = stack.at(-1); top; top = stack.at(-1)) {
+      const edge = top.edges[top.at];
+      top.at += 1;
+      if (edge === undefined) { stack.pop(); open.delete(top.step.id); done.add(top.step.id); finished.push(top.step); continue; }
+      const next = edge.to === null ? undefined : byId.get(edge.to);
+      if (!next || open.has(next.id)) continue;
+      forward.set(top.step.id, [...(forward.get(top.step.id) ?? []), next.id]);
+      if (!done.has(next.id)) { open.add(next.id); stack.push({ step: next, edges: edgesOf(next), at: 0 }); }
     }
+  }
+  const depth = new Map<string, number>();
+  for (const step of finished.reverse()) {
+    const own = depth.get(step.id) ?? 0;
+    depth.set(step.id, own);
+    for (const to of forward.get(step.id) ?? []) depth.set(to, Math.max(depth.get(to) ?? 0, own + 1));
   }
   return depth;
 }

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { ApiError, call, invalidate, useRead, type Schemas } from '../api/index.ts';
 import { Button, ErrorNote, Segment, SelectInput, Sheet, TextInput, t } from '../parts/index.ts';
-import { outcomeHint, outcomeName } from './agent-words.ts';
+import { outcomeHint, outcomeName } from './agent-names.ts';
 import { OUTCOMES, flowFor, type Outcome } from './outcomes.ts';
 
 type Code = Schemas['LanguageCode'];
