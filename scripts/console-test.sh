@@ -20,4 +20,4 @@ node scripts/contrast.mjs
 npx tsc --noEmit
 files=(tests/*.test.ts)
 [ $# -eq 0 ] || files=("${@/%/.test.ts}") && files=("${files[@]/#tests\//}") && files=("${files[@]/#/tests/}")
-node --import ./tests/register.mjs --test --test-concurrency=1 --test-timeout=240000 "${files[@]}"
+node --import ./tests/register.mjs --test --test-concurrency=1 --test-timeout=1200000 "${files[@]}"

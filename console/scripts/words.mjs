@@ -37,7 +37,8 @@ for (const [key, name] of said) {
     if (written !== wanted && !(typeof found.message !== 'string' && message === found.message.one)) faults.push(`messages/hi/${found.name}: other places than in ${JSON.stringify(key)}`);
   }
 }
-for (const [key, { name }] of hindi) if (!said.has(key)) faults.push(`messages/hi/${name}: nothing says ${JSON.stringify(key)}`);
+// Words that many pages use lie in common.json, whether one uses them now or not.
+for (const [key, { name }] of hindi) if (!said.has(key) && name !== 'common.json') faults.push(`messages/hi/${name}: nothing says ${JSON.stringify(key)}`);
 
 if (process.argv.includes('--missing')) {
   console.log(JSON.stringify(Object.fromEntries([...said].filter(([key]) => !hindi.has(key)).map(([key]) => [key, ''])), null, 2));

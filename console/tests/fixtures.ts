@@ -25,7 +25,7 @@ export async function fill(service: Service): Promise<Fixtures> {
     if (placed) calls.push(String((placed as Shape).callId ?? (placed as Shape).interactionId));
   }
   await service.advance(30);
-  const endpoint = await service.api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/hook', events: ['call.completed'] }).then((made) => String(made.data.id), () => '');
+  const endpoint = await service.api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:18998/hook', events: ['call.completed'] }).then((made) => String(made.data.id), () => '');
   const chat = await service.api('POST', '/v1/chat/sessions', { agentId: service.agent }).then((made) => String(made.data.id), () => null);
   return { contacts, calls, endpoint, chat };
 }

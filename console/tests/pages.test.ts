@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { axe, drawn, noConsoleErrors, noSidewaysScroll, shot, startStage, type Stage } from './browser.ts';
+import { axe, drawn, noConsoleErrors, noSidewaysScroll, shot, startStage, type Look, type Stage } from './browser.ts';
 import { fill, type Fixtures } from './fixtures.ts';
 import type { PageRow } from './table.ts';
 
@@ -16,13 +16,14 @@ let fixtures: Fixtures;
 before(async () => { stage = await startStage(); fixtures = await fill(stage.service); });
 after(() => stage?.close());
 
+const who = (row: PageRow): Look => ({ ...(row.role === undefined ? {} : { role: row.role }), ...(row.mode ? { mode: row.mode } : {}) });
 const FAILED = /Failed to load resource/;
 for (const row of rows) {
   describe(row.name, () => {
     before(() => row.prepare?.(stage, fixtures));
     for (const theme of ['light', 'dark'] as const) for (const width of [1440, 360]) {
       test(`${theme}, ${width} px`, async () => {
-        const page = await stage.open(row.path(fixtures, stage), { theme, width });
+        const page = await stage.open(row.path(fixtures, stage), { theme, width, ...who(row) });
         assert.match((await page.locator('h1').first().innerText()).trim(), row.heading);
         await axe(page);
         await noSidewaysScroll(page);
@@ -39,7 +40,7 @@ for (const row of rows) {
     }
     test('Hindi', async () => {
       for (const width of [1440, 360]) {
-        const page = await stage.open(row.path(fixtures, stage), { lang: 'hi', width });
+        const page = await stage.open(row.path(fixtures, stage), { lang: 'hi', width, ...who(row) });
         assert.equal(await page.locator('html').getAttribute('lang'), 'hi');
         await noSidewaysScroll(page);
         await axe(page);
@@ -52,7 +53,7 @@ for (const row of rows) {
     if (empty) test('no rows', () => answered(row, empty.request, 200, empty.answer, empty.says));
     if (failing) test('a failure', () => answered(row, failing.request, 500, { error: 'internal error', code: 'internal_error', requestId: 'req_test0000000000000000' }, failing.says, true));
     if (row.keys) test('keys', async () => {
-      const page = await stage.open(row.path(fixtures, stage));
+      const page = await stage.open(row.path(fixtures, stage), who(row));
       for (const step of row.keys ?? []) {
         for (const key of step.press) await page.keyboard.press(key);
         await step.sees(page);
@@ -64,9 +65,9 @@ for (const row of rows) {
 }
 
 async function answered(row: PageRow, request: RegExp, status: number, answer: unknown, says: RegExp, again = false): Promise<void> {
-  const page = await stage.open('~/console/sign-in', { role: 'owner' });
+  const page = await stage.open('~/console/sign-in', { role: row.role ?? 'owner' });
   await page.route(request, (route) => route.fulfill({ status, contentType: 'application/json', body: JSON.stringify(answer) }));
-  await page.goto(stage.address(row.path(fixtures, stage)));
+  await page.goto(stage.address(row.path(fixtures, stage), row.mode));
   await page.getByText(says).first().waitFor();
   await axe(page);
   if (again) {

@@ -2,11 +2,15 @@
 import type { Page } from 'playwright-core';
 import type { Stage } from './browser.ts';
 import type { Fixtures } from './fixtures.ts';
+import type { Role } from './service.ts';
 
 export interface PageRow {
   readonly name: string;
   /** Below the workspace; may name what the fixtures made. */
   readonly path: (fixtures: Fixtures, stage: Stage) => string;
+  /** Who looks; the owner unless it says otherwise, null for nobody. */
+  readonly role?: Role | null;
+  readonly mode?: 'live' | 'test';
   /** The h1, in English. */
   readonly heading: RegExp;
   /** An answer without rows: the address of the request, the answer, and what is said then. */

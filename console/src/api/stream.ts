@@ -6,12 +6,15 @@ import { events, type StreamEvent } from './events.ts';
 import { currentScope, scopeKey, type Scope } from './scope.ts';
 import { signedInAgain } from './sign-in-gate.ts';
 import { BASE_TOPICS } from './topics.ts';
-import { invalidate } from './use.ts';
+import { Changes } from './changes.ts';
 
 /** A change that is told by value: words of a call, a step, counts. See docs/contract/live.md#deltas. */
 export interface Delta { readonly topic: string; readonly kind?: string; readonly [member: string]: unknown }
 type Word = { say: 'event'; event: StreamEvent } | { say: 'state'; state: 'live' | 'lost' | 'absent' } | { say: 'want'; tab: string; topics: string[] } | { say: 'who' };
 
+const changes = new Changes();
+/** Until the page that is loaded has said what it wants, so that the connection is not made twice. */
+const SETTLES = 120;
 const TAB = Math.random().toString(36).slice(2);
 const EXTRA = 32 - BASE_TOPICS.length;
 const wanted = new Map<string, number>();
@@ -75,6 +78,7 @@ export function follow(client: QueryClient): () => void {
 async function lead(scope: Scope, topics: () => string[], tell: (word: Word) => void, ended: AbortSignal, holds: (one: AbortController) => void): Promise<void> {
   let last: string | null = null;
   let waits = 0;
+  await pause(SETTLES, ended);
   while (!ended.aborted) {
     const one = new AbortController();
     holds(one);
@@ -102,12 +106,6 @@ async function lead(scope: Scope, topics: () => string[], tell: (word: Word) => 
   }
 }
 
-/** The topic of one object is told as those of its lists. */
-function named(topic: string): readonly string[] {
-  if (topic.startsWith('call:')) return ['calls', 'live'];
-  return topic.startsWith('chat:') ? ['chats', 'conversations', 'messages'] : [topic];
-}
-
 function pause(milliseconds: number, ended: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const over = (): void => { clearTimeout(timer); removeEventListener('online', over); resolve(); };
@@ -119,6 +117,6 @@ function pause(milliseconds: number, ended: AbortSignal): Promise<void> {
 
 function apply(client: QueryClient, { event, data }: StreamEvent): void {
   if (event === 'reset' || (event === 'ready' && data.resumed === false)) void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === scopeKey(currentScope()) });
-  if (event === 'invalidate') void invalidate(client, named(String(data.topic)), typeof data.id === 'string' ? data.id : null);
+  if (event === 'invalidate') changes.add(client, String(data.topic), typeof data.id === 'string' ? data.id : null);
   if (event === 'delta') deltas.forEach((hear) => hear(data as Delta));
 }

@@ -5,7 +5,6 @@ const TOPICS: readonly (readonly [beginning: string, topics: readonly string[]])
   ['/v1/calls/live', ['live', 'calls']],
   ['/v1/calls', ['calls']],
   ['/v1/recordings', ['calls']],
-  ['/v1/analytics', ['calls']],
   ['/v1/agents/{id}/board', ['boards', 'cards']],
   ['/v1/agents/{id}/flow', ['flows', 'agents']],
   ['/v1/agents', ['agents', 'flows']],

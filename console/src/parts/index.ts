@@ -15,6 +15,7 @@ export { MaskedNumber } from './reveal.tsx';
 export { fixedRows, useCursorRows, useOffsetRows, type Rows } from './rows.ts';
 export { Confirm, Sheet } from './sheet.tsx';
 export { Avatar, Key, Name, StackedBar, State, Tag, initials, type BarPart } from './state.tsx';
+export { useNow } from './now.ts';
 export { Tabs, type TabItem } from './tabs.tsx';
 export { ZONE, clock, clockMillis, clockSeconds, day, dayBegin, dayEnd, dayName, dayOf, indiaDay, longDay, relative, shortDay, span, utc, weekday, when } from './time.ts';
 export { useTitle } from './title.ts';

@@ -19,7 +19,7 @@ export function Head({ back, title, short, mark, sub, children }: { back?: { hre
   );
 }
 
-export const Body = ({ children, pad = true }: { children: ReactNode; pad?: boolean }) => <div className="body">{pad ? <div className="pad page">{children}</div> : children}</div>;
+export const Body = ({ children, pad = true }: { children: ReactNode; pad?: boolean }) => <div className="body" tabIndex={0}>{pad ? <div className="pad page">{children}</div> : children}</div>;
 
 /** A box with a heading; hairlines, never shadows. */
 export const Box = ({ title, count, extra, children, inside = true, className = '' }: { title: ReactNode; count?: ReactNode; extra?: ReactNode; children: ReactNode; inside?: boolean; className?: string }) => (

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
-import { Autocomplete, Header, Input, Menu, MenuItem, MenuSection, SearchField } from 'react-aria-components';
+import { Autocomplete, Header, Input, Menu, MenuItem, MenuSection, TextField } from 'react-aria-components';
 import { useLocation } from 'wouter';
 import { call, currentScope, readKey, type ApiError, type Schemas } from '../api/index.ts';
 import { Sheet, sentence, t, useLanguage } from '../parts/index.ts';
@@ -84,7 +84,7 @@ export default function Palette({ close, onKeys }: { close: () => void; onKeys: 
     <Sheet open onClose={close} label={t('Search or jump to')}>
       <div className="pal">
         <Autocomplete inputValue={text} onInputChange={setText}>
-          <SearchField aria-label={t('Search')} autoFocus><Input placeholder={t('Name, number, id, or what you want to do')} dir="auto" /></SearchField>
+          <TextField aria-label={t('Search')} autoFocus><Input placeholder={t('Name, number, id, or what you want to do')} dir="auto" /></TextField>
           <Menu className="list" aria-label={t('Results')} onAction={run} renderEmptyState={() => <p className="empty">{found.error ? sentence(found.error) : t('Nothing by that name. A whole number or an id finds calls, contacts and chats.')}</p>}>
             {groups.map((group) => (
               <MenuSection key={group.name}><Header>{group.name}</Header>

@@ -1,0 +1,8 @@
+import { useEffect, useState } from 'react';
+
+/** The moment, told again every so often. */
+export function useNow(everyMs = 30_000): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => { const timer = setInterval(() => setNow(Date.now()), everyMs); return () => clearInterval(timer); }, [everyMs]);
+  return now;
+}
