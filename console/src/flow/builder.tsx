@@ -142,7 +142,7 @@ function Builder({ agent, flow }: Loaded) {
             {edits && <><Button icon={Undo2} label={t('Undo')} isDisabled={draft.undo.length === 0} onPress={draft.undoOne} /><Button icon={Redo2} label={t('Redo')} isDisabled={draft.redo.length === 0} onPress={draft.redoOne} /></>}
             <FindStep open={finding} setOpen={setFinding} graph={graph} pick={openStep} />
             <span className="grow" />
-            {issues.length > 0 && <KitButton className="facet issue-chip" data-level={errors > 0 ? 'error' : 'warning'} onPress={() => show('issues')}><Icon of={CircleAlert} small />{issueWords(errors, warnings)}</KitButton>}
+            {issues.length > 0 && <KitButton className="facet issue-chip" data-level={errors > 0 ? 'error' : 'warning'} onPress={() => show('issues')}><Icon of={CircleAlert} small /><span className="vh-thin">{issueWords(errors, warnings)}</span><span className="thin num" aria-hidden>{issues.length}</span></KitButton>}
           </div>
           {view === 'canvas'
             ? <Canvas
@@ -201,7 +201,7 @@ function Saved({ draft, changes, others, edits }: { draft: Draft; changes: numbe
 function AddStep({ open, setOpen, add, chat }: { open: boolean; setOpen: (open: boolean) => void; add: (kind: Kind) => void; chat: boolean }) {
   const button = useRef<HTMLDivElement>(null);
   useEffect(() => { if (open) { button.current?.querySelector('button')?.focus(); button.current?.querySelector('button')?.click(); setOpen(false); } }, [open, setOpen]);
-  return <div ref={button}><MenuButton label={t('Add a step')} button={<Button icon={Plus} keys="A">{t('Add a step')}</Button>} entries={KINDS.filter((kind) => chat || kind !== 'document').map((kind) => ({ text: kindName(kind), hint: kindHint(kind), act: () => add(kind) }))} /></div>;
+  return <div ref={button}><MenuButton label={t('Add a step')} button={<Button icon={Plus} keys="A"><span className="wide">{t('Add a step')}</span></Button>} entries={KINDS.filter((kind) => chat || kind !== 'document').map((kind) => ({ text: kindName(kind), hint: kindHint(kind), act: () => add(kind) }))} /></div>;
 }
 function FindStep({ open, setOpen, graph, pick }: { open: boolean; setOpen: (open: boolean) => void; graph: Draft['graph']; pick: (id: string) => void }) {
   const box = useRef<HTMLDivElement>(null);

@@ -60,7 +60,7 @@ function useNodes({ graph, issues, marks, chosen }: CanvasProps): StepNode[] {
       const old = before.current.get(step.id);
       const kept = old && old.data.step === step && old.data.issue === data.issue && old.data.mark === data.mark && old.data.start === data.start && old.data.chosen === data.chosen && old.position.x === position.x && old.position.y === position.y && old.focusable === (step.id === focus);
       const height = heightOf(step);
-      next.set(step.id, kept ? old : { id: step.id, type: 'step', position, data, width: WIDTH, height, handles: handlesOf(step), selectable: false, focusable: step.id === focus, ariaLabel: `${kindName(step.type)}: ${stepName(step)}` } as StepNode);
+      next.set(step.id, kept ? old : { id: step.id, type: 'step', position, data, width: WIDTH, height, handles: handlesOf(step), selectable: false, focusable: step.id === focus, ariaLabel: `${kindName(step.type)}: ${stepName(step)}`, domAttributes: { 'aria-roledescription': t('step') } } as StepNode);
     }
     before.current = next;
     return [...next.values()];
@@ -73,7 +73,7 @@ function useEdges({ graph, shares, taken }: CanvasProps): Edge[] {
     const key = edgeKey(step.id, path);
     const share = shares.get(key);
     return [{
-      id: key, source: step.id, sourceHandle: path, target: to, focusable: false, interactionWidth: 16, className: taken.has(key) ? 'taken' : '',
+      id: key, ariaLabel: `${stepName(step)}: ${edgeName(step, path)} → ${stepName(stepOf(graph, to))}`, domAttributes: { 'aria-roledescription': t('edge') }, source: step.id, sourceHandle: path, target: to, focusable: false, interactionWidth: 16, className: taken.has(key) ? 'taken' : '',
       style: { strokeWidth: share === undefined ? 1.5 : 1 + share * 6 }, ...(share === undefined ? {} : { label: `${Math.round(share * 100)}%`, labelBgPadding: [4, 2], labelBgBorderRadius: 3 }),
     } as Edge];
   })), [graph, shares, taken]);

@@ -60,7 +60,7 @@ export function reduce(state: State, event: Event): State {
     case 'saved': return { ...state, saving: false, saved: event.graph, version: event.version, issues: event.issues, savedAt: event.at };
     case 'theirs': {
       // Somebody saved while nothing of mine waited.
-      if (event.flow.draftVersion <= state.version || state.saving || state.conflict) return event.flow.draftVersion === state.version ? { ...state, issues: event.flow.issues } : state;
+      if (event.flow.draftVersion <= state.version || state.saving || state.conflict) return event.flow.draftVersion === state.version ? { ...state, issues: event.flow.issues, savedAt: event.flow.updatedAt } : state;
       const theirs = asGraph(event.flow.draft);
       if (!same(state.graph, state.saved)) return state;
       return { ...state, graph: theirs, saved: theirs, version: event.flow.draftVersion, issues: event.flow.issues, savedAt: event.flow.updatedAt, undo: onto(state.undo, state.saved, theirs), redo: onto(state.redo, state.saved, theirs) };

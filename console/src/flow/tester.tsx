@@ -22,7 +22,7 @@ function Begin({ graph, run }: { graph: Graph; run: Try }) {
       {tools.map((id) => <TextInput key={id} label={t('What {tool} answers', { tool: id })} mono dir="ltr" value={run.answers[id] ?? ''} onChange={(value) => run.setAnswer(id, value)} placeholder={'{"sample": true}'} hint={t('JSON, or empty for a sample.')} fault={run.wrongAnswer === id ? t('This is no JSON object.') : null} />)}
       {graph.nodes.some((step) => step.type === 'transfer') && <CheckInput value={run.nobodyFree} onChange={run.setNobodyFree}>{t('Nobody is free when it transfers')}</CheckInput>}
       {run.error && <ErrorNote error={run.error} />}
-      <div><Button type="submit" kind="primary" isPending={run.busy}>{t('Begin')}</Button></div>
+      <div><Button type="submit" kind="primary">{t('Begin')}</Button></div>
     </Form>
   );
 }
@@ -41,7 +41,7 @@ function Running({ graph, run, choose, fix }: { graph: Graph; run: Try; choose: 
   const otherwise = (turn: number, heard: string | null): void => run.back(turn - 1, () => { setText(heard ?? ''); field.current?.focus(); });
   return (
     <div className="tester" data-turn={view.turn.turn} data-at={view.stepId ?? ''} data-ended={over}>
-      <div className="row"><span className="grow cut">{at ? <>{t('Is at')} <Button kind="bare" small onPress={() => choose(at.id)}>{nameIn(graph, at.id)}</Button></> : over ? <Tag tone={view.stopped ? 'bad' : 'mute'}>{view.stopped ? t('Stopped') : t('Over')}</Tag> : null}</span><Button small kind="bare" icon={RotateCcw} onPress={run.again} isPending={run.busy}>{t('Again')}</Button><Button small kind="bare" onPress={run.reset}>{t('Values')}</Button></div>
+      <div className="row"><span className="grow cut">{at ? <>{t('Is at')} <Button kind="bare" small onPress={() => choose(at.id)}>{nameIn(graph, at.id)}</Button></> : over ? <Tag tone={view.stopped ? 'bad' : 'mute'}>{view.stopped ? t('It stopped') : t('Over')}</Tag> : null}</span><Button small kind="bare" icon={RotateCcw} onPress={run.again}>{t('Again')}</Button><Button small kind="bare" onPress={run.reset}>{t('Values')}</Button></div>
       {view.sampleVariables.length > 0 && <p className="meta">{t('Without a value, so their own names are said: {names}', { names: view.sampleVariables.join(', ') })}</p>}
       {captured.length > 0 && <div className="captured"><h3>{t('Captured')}</h3><Facts>{captured.map(([key, value]) => <Fact key={key} name={<code className="mono">{key}</code>}>{shortValue(value)}</Fact>)}</Facts></div>}
       <ol className="bubbles" tabIndex={0} aria-label={t('The conversation')} aria-live="polite">
@@ -58,9 +58,9 @@ function Running({ graph, run, choose, fix }: { graph: Graph; run: Try; choose: 
       {!over && at?.type === 'document' && <div><Button onPress={run.handIn} isPending={run.busy}>{t('Hand a document in')}</Button></div>}
       {!over && <Form className="row" data-own-undo onSubmit={(event) => { event.preventDefault(); say(); }}>
         <TextField aria-label={t('Say as the customer')} className="ctl" value={text} onChange={setText} autoFocus maxLength={4_000}><Input ref={field} placeholder={t('Say as the customer')} dir="auto" /></TextField>
-        <Button icon={Send} label={t('Send')} type="submit" isPending={run.busy} />
+        <Button icon={Send} label={t('Send')} type="submit" />
       </Form>}
-      {over && <div className="row"><Button icon={RotateCcw} onPress={run.again} isPending={run.busy}>{t('Begin again')}</Button></div>}
+      {over && <div className="row"><Button icon={RotateCcw} onPress={run.again}>{t('Begin again')}</Button></div>}
       <p className="meta">{run.stale ? t('The flow was changed since this run began. ‘Again’ runs what is there now.') : t('Runs the draft. Nothing is dialled, sent or charged.')}</p>
     </div>
   );

@@ -63,7 +63,10 @@ export function useTry(agent: string, graph: Graph): Try {
   }, [agent]);
   useEffect(() => close, [close]);
 
+  const working = useRef(false);
   const act = async (work: () => Promise<View>, add: (before: readonly Turn[], next: View) => readonly Turn[], failed?: () => void): Promise<void> => {
+    if (working.current) { failed?.(); return; }
+    working.current = true;
     setBusy(true);
     setError(null);
     try {
@@ -75,6 +78,7 @@ export function useTry(agent: string, graph: Graph): Try {
       setError(cause instanceof ApiError ? cause : new ApiError({ status: 0, code: 'failed', message: String(cause) }));
       failed?.();
     } finally {
+      working.current = false;
       setBusy(false);
     }
   };
