@@ -3,7 +3,7 @@ import './flow.css';
 import { CircleAlert, Play, Plus, Redo2, Search, Undo2 } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useMay, useRead, type Schemas } from '../api/index.ts';
-import { Avatar, Button, Head, Icon, MenuButton, More, Segment, Shown, Tabs, Tag, clockSeconds, day, dayOf, indiaDay, plural, t, toast, useFilters, useKeys, useMedia, useRaw, type PageKey } from '../parts/index.ts';
+import { Avatar, Bars, Button, Head, Icon, MenuButton, More, Segment, Shown, Tabs, Tag, clockSeconds, day, dayOf, indiaDay, plural, t, toast, useFilters, useKeys, useMedia, useRaw, type PageKey } from '../parts/index.ts';
 import { ReadOnlyNote, useCommands } from '../shell/index.ts';
 import { Button as KitButton } from 'react-aria-components';
 import { Canvas } from './canvas.tsx';
@@ -29,9 +29,10 @@ interface Loaded { agent: Schemas['AgentDetail']; flow: Schemas['Flow'] }
 export function Page({ params }: { params: Readonly<Record<string, string>> }) {
   const id = params.id ?? '';
   const agent = useRead('getAgent', { path: { id } });
-  const flow = useRead('getFlow', { path: { id } });
-  if (agent.data && flow.data) return <Builder key={id} agent={agent.data.data} flow={flow.data.data} />;
-  return <><Head back={{ href: '/agents', text: t('Agents') }} title={agent.data?.data.name ?? t('Flow')} /><Shown of={agent} what={t('The flow could not be read.')}>{() => <Shown of={flow} what={t('The flow could not be read.')}>{() => null}</Shown>}</Shown></>;
+  // Editing begins with the draft of now, not with one that was read before.
+  const flow = useRead('getFlow', { path: { id } }, { fresh: 0 });
+  if (agent.data && flow.data && flow.isFetchedAfterMount) return <Builder key={id} agent={agent.data.data} flow={flow.data.data} />;
+  return <><Head back={{ href: '/agents', text: t('Agents') }} title={agent.data?.data.name ?? t('Flow')} /><Shown of={agent} what={t('The flow could not be read.')}>{() => <Shown of={flow} what={t('The flow could not be read.')}>{() => <Bars />}</Shown>}</Shown></>;
 }
 
 const level = (issues: readonly Schemas['FlowIssue'][]): ReadonlyMap<string, 'error' | 'warning'> => {
@@ -200,7 +201,14 @@ function Saved({ draft, changes, others, edits }: { draft: Draft; changes: numbe
 
 function AddStep({ open, setOpen, add, chat }: { open: boolean; setOpen: (open: boolean) => void; add: (kind: Kind) => void; chat: boolean }) {
   const button = useRef<HTMLDivElement>(null);
-  useEffect(() => { if (open) { button.current?.querySelector('button')?.focus(); button.current?.querySelector('button')?.click(); setOpen(false); } }, [open, setOpen]);
+  useEffect(() => {
+    if (!open) return;
+    const found = button.current?.querySelector('button');
+    found?.focus();
+    // As an arrow key opens it: the first kind has the focus at once.
+    found?.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true, cancelable: true }));
+    setOpen(false);
+  }, [open, setOpen]);
   return <div ref={button}><MenuButton label={t('Add a step')} button={<Button icon={Plus} keys="A"><span className="wide">{t('Add a step')}</span></Button>} entries={KINDS.filter((kind) => chat || kind !== 'document').map((kind) => ({ text: kindName(kind), hint: kindHint(kind), act: () => add(kind) }))} /></div>;
 }
 function FindStep({ open, setOpen, graph, pick }: { open: boolean; setOpen: (open: boolean) => void; graph: Draft['graph']; pick: (id: string) => void }) {

@@ -60,7 +60,7 @@ function useNodes({ graph, issues, marks, chosen }: CanvasProps): StepNode[] {
       const old = before.current.get(step.id);
       const kept = old && old.data.step === step && old.data.issue === data.issue && old.data.mark === data.mark && old.data.start === data.start && old.data.chosen === data.chosen && old.position.x === position.x && old.position.y === position.y && old.focusable === (step.id === focus);
       const height = heightOf(step);
-      next.set(step.id, kept ? old : { id: step.id, type: 'step', position, data, width: WIDTH, height, handles: handlesOf(step), selectable: false, focusable: step.id === focus, ariaLabel: `${kindName(step.type)}: ${stepName(step)}`, domAttributes: { 'aria-roledescription': t('step') } } as StepNode);
+      next.set(step.id, kept ? old : { id: step.id, type: 'step', position, data, width: WIDTH, height, measured: { width: WIDTH, height }, handles: handlesOf(step), selectable: false, focusable: step.id === focus, ariaLabel: `${kindName(step.type)}: ${stepName(step)}`, domAttributes: { 'aria-roledescription': t('step') } } as StepNode);
     }
     before.current = next;
     return [...next.values()];

@@ -26,7 +26,7 @@ interface State {
   readonly conflict: Conflict | null;
 }
 type Event =
-  | { is: 'change'; graph: Graph; tag: string; at: number } | { is: 'undo' } | { is: 'redo' } | { is: 'saving' } | { is: 'failed'; error: ApiError }
+  | { is: 'change'; graph: Graph; tag: string; at: number } | { is: 'undo' } | { is: 'redo' } | { is: 'saving' } | { is: 'free' } | { is: 'failed'; error: ApiError }
   | { is: 'saved'; graph: Graph; version: number; issues: readonly Schemas['FlowIssue'][]; at: string } | { is: 'theirs'; flow: Schemas['Flow'] } | { is: 'conflict'; flow: Schemas['Flow'] }
   | { is: 'settle'; graph: Graph } | { is: 'adopt'; flow: Schemas['Flow'] };
 
@@ -56,6 +56,7 @@ export function reduce(state: State, event: Event): State {
       return next ? { ...state, graph: next, redo: state.redo.slice(0, -1), undo: [...state.undo, state.graph], edit: { tag: '', at: 0 }, error: null } : state;
     }
     case 'saving': return { ...state, saving: true, error: null };
+    case 'free': return { ...state, saving: false };
     case 'failed': return { ...state, saving: false, error: event.error };
     case 'saved': return { ...state, saving: false, saved: event.graph, version: event.version, issues: event.issues, savedAt: event.at };
     case 'theirs': {
@@ -73,7 +74,7 @@ export function reduce(state: State, event: Event): State {
     }
     case 'adopt': {
       const graph = asGraph(event.flow.draft);
-      return { ...state, graph, saved: graph, version: event.flow.draftVersion, issues: event.flow.issues, savedAt: event.flow.updatedAt, conflict: null, error: null, undo: [...state.undo, state.graph].slice(-UNDOES), redo: [] };
+      return { ...state, graph, saved: graph, version: event.flow.draftVersion, issues: event.flow.issues, savedAt: event.flow.updatedAt, conflict: null, error: null, saving: false, undo: [...state.undo, state.graph].slice(-UNDOES), redo: [] };
     }
   }
 }
@@ -89,6 +90,8 @@ export interface Draft extends State {
   settle: (graph: Graph) => void;
   takeTheirs: () => void;
   adopt: (flow: Schemas['Flow']) => void;
+  /** While a version is restored, what the stream tells of it waits. */
+  hold: (on: boolean) => void;
 }
 
 export function useDraft(id: string, flow: Schemas['Flow'], may: boolean): Draft {
@@ -155,6 +158,7 @@ export function useDraft(id: string, flow: Schemas['Flow'], may: boolean): Draft
     redoOne: useCallback(() => dispatch({ is: 'redo' }), []),
     settle: useCallback((graph: Graph) => dispatch({ is: 'settle', graph }), []),
     takeTheirs: useCallback(() => { const { conflict } = now.current; if (conflict) dispatch({ is: 'settle', graph: merged(conflict.base, now.current.graph, conflict.theirs, keepTheirs) }); }, []),
+    hold: useCallback((on: boolean) => dispatch({ is: on ? 'saving' : 'free' }), []),
     adopt: useCallback((answer: Schemas['Flow']) => dispatch({ is: 'adopt', flow: answer }), []),
   };
 }

@@ -12,11 +12,13 @@ export function useRestore(agent: string, draft: Draft) {
     setError(null);
     try {
       if ((await draft.flush()) === null) return;
+      draft.hold(true);
       const { data: now } = await call('getFlow', { path: { id: agent } });
       await call('restoreFlowVersion', { path: { id: agent, number: String(number) }, body: { baseVersion: now.draftVersion } });
       draft.adopt((await call('getFlow', { path: { id: agent } })).data);
       toast(t('v{n} is the draft again', { n: number }), { undo: draft.undoOne });
     } catch (cause) {
+      draft.hold(false);
       setError(cause instanceof ApiError ? cause : new ApiError({ status: 0, code: 'failed', message: String(cause) }));
     } finally {
       setBusy(null);
