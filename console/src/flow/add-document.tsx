@@ -1,13 +1,16 @@
 import { useState } from 'react';
 import { FileTrigger, Form, Heading } from 'react-aria-components';
-import { ApiError, useSend } from '../api/index.ts';
-import { Button, ErrorNote, Sheet, TextInput, count, plural, t, toast } from '../parts/index.ts';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { ApiError, currentScope, invalidate, operator, useMe, useSend, type Schemas } from '../api/index.ts';
+import { Button, ErrorNote, Name, Sheet, TextInput, bytes, count, plural, t, toast } from '../parts/index.ts';
 
 export type Adding = 'text' | 'file' | 'link';
 const MOST = 100_000;
 
 export function AddDocument({ base, kind, onClose }: { base: string; kind: Adding | null; onClose: () => void }) {
-  return <Sheet open={kind !== null} onClose={onClose} label={t('Add a document')}>{kind === 'link' ? <AddLink base={base} onClose={onClose} /> : kind !== null && <AddText base={base} file={kind === 'file'} onClose={onClose} />}</Sheet>;
+  // Files of other formats than text are read by the service, which takes them from its operator.
+  const operates = useMe().data?.operator ?? false;
+  return <Sheet open={kind !== null} onClose={onClose} label={t('Add a document')}>{kind === 'link' ? <AddLink base={base} onClose={onClose} /> : kind === 'file' && operates ? <Upload base={base} onClose={onClose} /> : kind !== null && <AddText base={base} file={kind === 'file'} onClose={onClose} />}</Sheet>;
 }
 
 const alters = ['getKnowledgeBase', 'listKnowledgeBases', 'searchKnowledgeBase'] as const;
@@ -43,6 +46,30 @@ function AddText({ base, file, onClose }: { base: string; file: boolean; onClose
       <TextInput label={t('Text')} lines={file ? 6 : 10} value={text} onChange={(value) => { setText(value); setFault(null); }} fault={fault ?? (send.error?.field === 'text' ? send.error.message : null)} hint={t('Empty lines divide paragraphs; lines that begin with # are headings.')} />
       {send.error && send.error.field !== 'text' && <ErrorNote error={send.error} />}
       <div className="ends"><Button onPress={onClose}>{t('Cancel')}</Button><Button type="submit" kind="primary" isPending={send.isPending}>{t('Add the text')}</Button></div>
+    </Form>
+  );
+}
+
+function Upload({ base, onClose }: { base: string; onClose: () => void }) {
+  const [file, setFile] = useState<File | null>(null);
+  const [missing, setMissing] = useState(false);
+  const client = useQueryClient();
+  const send = useMutation<Schemas['AddedSource'], ApiError, File>({
+    mutationFn: async (chosen) => {
+      const form = new FormData();
+      form.append('file', chosen);
+      return (await operator<Schemas['AddedSourceResponse']>('POST', `/workspaces/${currentScope()?.workspace ?? ''}/knowledge-bases/${base}/files`, { body: form })).data;
+    },
+    onSuccess: (added) => { void invalidate(client, ['knowledge'], base); toast(added.warning ?? told(added)); onClose(); },
+  });
+  return (
+    <Form className="form" onSubmit={(event) => { event.preventDefault(); if (file) send.mutate(file); else setMissing(true); }}>
+      <Heading slot="title" level={2}>{t('Add a file')}</Heading>
+      <div className="field"><FileTrigger acceptedFileTypes={['.pdf', '.docx', '.md', '.html', '.csv', '.txt']} onSelect={(files) => { setFile(files?.[0] ?? null); setMissing(false); }}><Button>{t('Choose a file…')}</Button></FileTrigger>
+        {file && <p className="row"><b className="cut"><Name>{file.name}</Name></b><span className="meta">{bytes(file.size)}</span></p>}
+        <span className="hint">{t('PDF, Word, Markdown, HTML, CSV or text, 20 MB at most. A file of the same name is replaced.')}</span>{missing && <p className="fault" role="alert">{t('Choose a file.')}</p>}</div>
+      {send.error && <ErrorNote error={send.error} />}
+      <div className="ends"><Button onPress={onClose}>{t('Cancel')}</Button><Button type="submit" kind="primary" isPending={send.isPending}>{t('Upload and add')}</Button></div>
     </Form>
   );
 }

@@ -2,13 +2,13 @@
 import './flow.css';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { useHasRole, useMay, useRead, useSend, type Schemas } from '../api/index.ts';
+import { useRead, useSend, type Schemas } from '../api/index.ts';
 import { Body, Button, Confirm, Head, More, Shown, State, Tabs, t, useRaw, type TabItem } from '../parts/index.ts';
-import { ReadOnlyNote } from '../shell/index.ts';
 import { statusName } from './agent-names.ts';
 import { AgentHours } from './agent-hours.tsx';
 import { AgentNumbers } from './agent-numbers.tsx';
 import { AgentSettings } from './agent-settings.tsx';
+import { useOwns, useWrites, WhyReadOnly } from './writes.tsx';
 
 const TABS = ['settings', 'numbers', 'hours'] as const;
 type Agent = Schemas['AgentDetail'];
@@ -21,9 +21,9 @@ export function Page({ params }: { params: Readonly<Record<string, string>> }) {
 }
 
 function OneAgent({ agent, tab }: { agent: Agent; tab: string }) {
-  const may = useMay('updateAgent');
-  const status = useMay('setAgentStatus');
-  const erases = useMay('deleteAgent') && useHasRoleOwner();
+  const may = useWrites('updateAgent');
+  const status = useWrites('setAgentStatus');
+  const erases = useOwns();
   const [asking, setAsking] = useState<'status' | 'delete' | null>(null);
   const [, navigate] = useLocation();
   const setStatus = useSend('setAgentStatus', { alters: ['listAgents'] });
@@ -44,7 +44,7 @@ function OneAgent({ agent, tab }: { agent: Agent; tab: string }) {
       {raw.sheet}
       <Tabs label={t('Parts of the agent')} value={shown} items={items}>
         <Body>
-          {!may && <ReadOnlyNote role="editor" />}
+          {!may && <WhyReadOnly />}
           {shown === 'settings' && <AgentSettings agent={agent} may={may} />}
           {shown === 'numbers' && <AgentNumbers agent={agent} />}
           {shown === 'hours' && <AgentHours agent={agent} may={may} />}
@@ -59,4 +59,3 @@ function OneAgent({ agent, tab }: { agent: Agent; tab: string }) {
     </>
   );
 }
-const useHasRoleOwner = (): boolean => useHasRole('owner');

@@ -3,12 +3,13 @@ import { Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import { Link } from 'react-aria-components';
-import { useMay, type Schemas } from '../api/index.ts';
+import { type Schemas } from '../api/index.ts';
 import { Body, Button, Empty, Facet, Finder, Grid, Head, Name, NoMatch, Shown, State, Tag, count, fixedRows, millis, percent, plural, t, useFilters, useKeys, type Column } from '../parts/index.ts';
 import { useCommands } from '../shell/index.ts';
 import { channelName, directionName, statusName } from './agent-names.ts';
 import { NewAgent } from './new-agent.tsx';
 import { useAgentFigures, useAgents, useFlowState, type AgentFigures } from './queries.ts';
+import { useWrites } from './writes.tsx';
 
 type Agent = Schemas['Agent'];
 const FILTERS = ['q', 'channel', 'status'];
@@ -52,7 +53,7 @@ export function Page() {
   const agents = useAgents();
   const figures = useAgentFigures();
   const filters = useFilters();
-  const may = useMay('createAgent');
+  const may = useWrites('createAgent');
   const [, navigate] = useLocation();
   const [making, setMaking] = useState(false);
   const make = { key: 'n', text: t('New agent'), act: () => setMaking(true) };

@@ -1,15 +1,16 @@
 import { useState } from 'react';
 import { Link } from 'react-aria-components';
-import { useMay, useSend, type Schemas } from '../api/index.ts';
+import { useSend, type Schemas } from '../api/index.ts';
 import { Button, Confirm, Name, SelectInput, t } from '../parts/index.ts';
 import { agentName, useAgents } from './queries.ts';
+import { useWrites } from './writes.tsx';
 
 const NOBODY = 'nobody';
 
 /** Who answers a number, and the way to change it. It is asked first: people who call meet somebody else from then on. */
 export function Answerer({ number }: { number: Schemas['Number'] }) {
   const agents = useAgents().data?.data;
-  const may = useMay('setInboundAgent');
+  const may = useWrites('setInboundAgent');
   const [asking, setAsking] = useState(false);
   const [next, setNext] = useState<string>(NOBODY);
   const send = useSend('setInboundAgent', { alters: ['listNumbers'] });

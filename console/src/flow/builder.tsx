@@ -2,9 +2,9 @@
 import './flow.css';
 import { CircleAlert, Play, Plus, Redo2, Search, Undo2 } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { useMay, useRead, type Schemas } from '../api/index.ts';
+import { useRead, type Schemas } from '../api/index.ts';
 import { Avatar, Bars, Button, Head, Icon, MenuButton, More, Segment, Shown, Tabs, Tag, clockSeconds, day, dayOf, indiaDay, plural, t, toast, useFilters, useKeys, useMedia, useRaw, type PageKey } from '../parts/index.ts';
-import { ReadOnlyNote, useCommands } from '../shell/index.ts';
+import { useCommands } from '../shell/index.ts';
 import { Button as KitButton } from 'react-aria-components';
 import { Canvas } from './canvas.tsx';
 import { ConflictBand } from './conflict.tsx';
@@ -22,6 +22,7 @@ import { useTraffic } from './use-traffic.ts';
 import { useTry } from './use-try.ts';
 import { VersionsPanel } from './versions-panel.tsx';
 import { kindHint, kindName, nameIn } from './words.tsx';
+import { useWrites, WhyReadOnly } from './writes.tsx';
 
 type Panel = 'step' | 'issues' | 'test' | 'versions';
 interface Loaded { agent: Schemas['AgentDetail']; flow: Schemas['Flow'] }
@@ -54,8 +55,8 @@ function useOwnUndo(): void {
 }
 
 function Builder({ agent, flow }: Loaded) {
-  const edits = useMay('saveFlow');
-  const publishes = useMay('publishFlow');
+  const edits = useWrites('saveFlow');
+  const publishes = useWrites('publishFlow');
   const draft = useDraft(agent.id, flow, edits);
   const { graph, change, issues } = draft;
   const filters = useFilters();
@@ -133,7 +134,7 @@ function Builder({ agent, flow }: Loaded) {
         <More entries={[{ text: t('Settings'), href: `/agents/${agent.id}/settings` }, { text: t('Numbers'), href: `/agents/${agent.id}/numbers` }, { text: t('Hours and rules'), href: `/agents/${agent.id}/hours` }, '-', ...raw.entries]} />
       </Head>
       {raw.sheet}
-      {!edits && <div className="pad0"><ReadOnlyNote role="editor" /></div>}
+      {!edits && <div className="whynot"><WhyReadOnly /></div>}
       <ConflictBand draft={draft} />
       <div className="flow" data-beside={beside} data-view={view} data-saved={!draft.dirty && !draft.saving} data-version={draft.version}>
         <div className="canvas">

@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import { Name, plural, rich, t } from '../parts/index.ts';
 import type { Schemas } from '../api/index.ts';
-import { edgeName, fieldName, kindName, nameIn, shortValue, stepName } from './words.tsx';
+import { edgeName, fieldName, kindName, shortValue, stepName } from './words.tsx';
 import { stepOf, type Graph, type Step } from './graph.ts';
 
 type Change = Schemas['FlowChange'];
@@ -13,10 +13,13 @@ export const counted = (changes: readonly Change[]): number => changes.filter((o
 
 export function DiffWords({ diff, graph }: { diff: Schemas['FlowDiff']; graph: Graph }) {
   const moved = new Set(diff.changes.filter(quiet).map((one) => one.stepId)).size;
-  const shown = diff.changes.filter((one) => !quiet(one) && !paired(diff.changes, one));
+  const gone = new Map(diff.changes.filter((one) => one.code === 'step_removed').map((one) => [one.stepId, one.before as Step]));
+  // What leaves a step that is gone is gone with it.
+  const shown = diff.changes.filter((one) => !quiet(one) && !paired(diff.changes, one) && !(one.code === 'edge_removed' && gone.has(one.stepId)));
+  const named = (id: string | null): string => { const step = stepOf(graph, id) ?? gone.get(id); return step ? stepName(step) : (id ?? ''); };
   return (
     <ul className="diff" data-changes={shown.length}>
-      {shown.map((change, at) => <li key={at} data-code={change.code}><Change change={change} graph={graph} all={diff.changes} /></li>)}
+      {shown.map((change, at) => <li key={at} data-code={change.code}><Change change={change} graph={graph} all={diff.changes} named={named} /></li>)}
       {moved > 0 && <li className="dim">{plural(moved, '{n} step lies elsewhere on the canvas.', '{n} steps lie elsewhere on the canvas.')}</li>}
       {shown.length === 0 && moved === 0 && <li className="dim">{t('Nothing is different.')}</li>}
       {diff.more && <li className="dim">{t('There are more changes than are shown.')}</li>}
@@ -27,10 +30,10 @@ export function DiffWords({ diff, graph }: { diff: Schemas['FlowDiff']; graph: G
 /** An edge that led elsewhere before is said once, with the edge that it has now. */
 const paired = (all: readonly Change[], one: Change): boolean => one.code === 'edge_removed' && all.some((other) => other.code === 'edge_added' && other.stepId === one.stepId && other.path === one.path);
 
-function Change({ change, graph, all }: { change: Change; graph: Graph; all: readonly Change[] }): ReactNode {
+function Change({ change, graph, all, named }: { change: Change; graph: Graph; all: readonly Change[]; named: (id: string | null) => string }): ReactNode {
   const step = stepOf(graph, change.stepId);
-  const name = <b><Name>{step ? stepName(step) : change.stepName || nameIn(graph, change.stepId)}</Name></b>;
-  const target = (value: unknown): ReactNode => <b><Name>{nameIn(graph, typeof value === 'string' ? value : null)}</Name></b>;
+  const name = <b><Name>{step ? stepName(step) : change.stepName || named(change.stepId)}</Name></b>;
+  const target = (value: unknown): ReactNode => <b><Name>{named(typeof value === 'string' ? value : null)}</Name></b>;
   const edge = <i><Name>{edgeName(step, change.path ?? '')}</Name></i>;
   switch (change.code) {
     case 'start_changed': return rich('The conversation begins with {to}, not with {from}.', { to: target(change.after), from: target(change.before) });

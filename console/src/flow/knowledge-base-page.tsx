@@ -4,10 +4,10 @@ import { FileText, Link2, Plus, Search, Text } from 'lucide-react';
 import { useState } from 'react';
 import { Form } from 'react-aria-components';
 import { useLocation } from 'wouter';
-import { useHasRole, useMay, useRead, useSend, type Schemas } from '../api/index.ts';
+import { useRead, useSend, type Schemas } from '../api/index.ts';
 import { Body, Box, Button, Confirm, Empty, Finder, Head, Icon, MenuButton, More, Name, NoMatch, Shown, Tag, TextInput, When, count, plural, t, useFilters, useRaw } from '../parts/index.ts';
-import { ReadOnlyNote } from '../shell/index.ts';
 import { AddDocument, type Adding } from './add-document.tsx';
+import { useOwns, useWrites, WhyReadOnly } from './writes.tsx';
 
 type Detail = Schemas['KnowledgeBaseDetail'];
 type Doc = Schemas['KnowledgeDocument'];
@@ -23,20 +23,20 @@ export function Page({ params }: { params: Readonly<Record<string, string>> }) {
 function OneBase({ base }: { base: Detail }) {
   const [adding, setAdding] = useState<Adding | null>(null);
   const [erasing, setErasing] = useState(false);
-  const adds = useMay('addKnowledgeText');
-  const owner = useHasRole('owner');
+  const adds = useWrites('addKnowledgeText');
+  const owner = useOwns();
   const [, navigate] = useLocation();
   const erase = useSend('deleteKnowledgeBase', { alters: ['listKnowledgeBases', 'listAgents'] });
   const raw = useRaw('getKnowledgeBase', { path: { id: base.id } }, base);
   return (
     <>
       <Head back={{ href: '/knowledge', text: t('Knowledge') }} title={base.name} sub={<span className="dim wide">{plural(base.documentCount, '{n} document', '{n} documents')} · {plural(base.chunkCount, '{n} passage', '{n} passages')} · {plural(base.agentCount, '{n} agent uses it', '{n} agents use it')}</span>}>
-        {adds && <MenuButton label={t('Add a document')} button={<Button kind="primary" icon={Plus}>{t('Add a document')}</Button>} entries={[{ text: t('Write a text'), act: () => setAdding('text') }, { text: t('A text file'), act: () => setAdding('file') }, { text: t('A page of the web'), act: () => setAdding('link') }]} />}
+        {adds && <MenuButton label={t('Add a document')} button={<Button kind="primary" icon={Plus}>{t('Add a document')}</Button>} entries={[{ text: t('Write a text'), act: () => setAdding('text') }, { text: t('A file'), act: () => setAdding('file') }, { text: t('A page of the web'), act: () => setAdding('link') }]} />}
         <More entries={[...raw.entries, owner && '-', owner && { text: t('Delete the knowledge base…'), danger: true, act: () => setErasing(true) }]} />
       </Head>
       {raw.sheet}
       <Body>
-        {!adds && <ReadOnlyNote role="editor" />}
+        {!adds && <WhyReadOnly />}
         <div className="kb">
           <Documents base={base} add={adds ? () => setAdding('text') : null} />
           <Ask base={base} />
@@ -55,7 +55,7 @@ const KIND = { text: Text, file: FileText, link: Link2 };
 
 function Documents({ base, add }: { base: Detail; add: (() => void) | null }) {
   const filters = useFilters();
-  const removes = useMay('removeKnowledgeDocument');
+  const removes = useWrites('removeKnowledgeDocument');
   const [gone, setGone] = useState<Doc | null>(null);
   const remove = useSend('removeKnowledgeDocument', { alters: ['getKnowledgeBase', 'listKnowledgeBases', 'searchKnowledgeBase'] });
   const q = filters.one('q').toLocaleLowerCase();

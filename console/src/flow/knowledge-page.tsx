@@ -3,8 +3,9 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Form, Heading, Link } from 'react-aria-components';
 import { useLocation } from 'wouter';
-import { useMay, useRead, useSend, type Schemas } from '../api/index.ts';
+import { useRead, useSend, type Schemas } from '../api/index.ts';
 import { Body, Button, Empty, ErrorNote, Finder, Grid, Head, Name, NoMatch, Sheet, Shown, Tag, TextInput, When, count, fixedRows, t, useFilters, useKeys, type Column } from '../parts/index.ts';
+import { useWrites } from './writes.tsx';
 
 type Base = Schemas['KnowledgeBase'];
 const columns = (): readonly Column<Base>[] => [
@@ -17,7 +18,7 @@ const columns = (): readonly Column<Base>[] => [
 
 export function Page() {
   const bases = useRead('listKnowledgeBases', {});
-  const may = useMay('createKnowledgeBase');
+  const may = useWrites('createKnowledgeBase');
   const filters = useFilters();
   const [, navigate] = useLocation();
   const [making, setMaking] = useState(false);

@@ -1,8 +1,9 @@
 import { Copy, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Form, Heading } from 'react-aria-components';
-import { useMay, useRead, useSend, type Schemas } from '../api/index.ts';
+import { useRead, useSend, type Schemas } from '../api/index.ts';
 import { Box, Button, Confirm, Empty, ErrorNote, Name, SelectInput, Sheet, Shown, Tag, TextInput, When, count, plural, t, toast } from '../parts/index.ts';
+import { useWrites } from './writes.tsx';
 
 const DAYS = ['1', '3', '7', '14', '30'] as const;
 const copy = (text: string): void => { void navigator.clipboard.writeText(text).then(() => toast(t('Copied'))); };
@@ -11,8 +12,8 @@ const copy = (text: string): void => { void navigator.clipboard.writeText(text).
 export function TestLinks({ agent }: { agent: Schemas['AgentDetail'] }) {
   const path = { id: agent.id };
   const links = useRead('listTestLinks', { path });
-  const makes = useMay('createTestLink');
-  const revokes = useMay('revokeTestLink');
+  const makes = useWrites('createTestLink');
+  const revokes = useWrites('revokeTestLink');
   const [making, setMaking] = useState(false);
   const [gone, setGone] = useState<Schemas['TestLink'] | null>(null);
   const revoke = useSend('revokeTestLink', { alters: ['listTestLinks'] });

@@ -322,6 +322,42 @@ test('a viewer sees the flow and can change nothing', async () => {
   await page.context().close();
 });
 
+test('test mode shows the flow, the agents, knowledge and numbers, and changes nothing of them', async () => {
+  const id = await agent('In test mode');
+  for (const [path, heading] of [[`/agents/${id}/flow?step=ask`, 'In test mode'], [`/agents/${id}/settings`, 'In test mode'], ['/agents', 'Agents'], ['/knowledge', 'Knowledge'], ['/numbers', 'Numbers']] as const) {
+    const page = await stage.open(path, { mode: 'test' });
+    await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+    await page.getByText('Test mode only reads this page.').waitFor();
+    for (const name of ['Publish…', 'Test', 'Add a step', 'New agent', 'New knowledge base', 'Change…', 'Put in service…', 'Save']) assert.equal(await page.locator('main').getByRole('button', { name, exact: true }).count(), 0, `${path}: ${name}`);
+    noConsoleErrors(page);
+    await page.context().close();
+  }
+});
+
+test('a document is added, found with its score, and removed', async () => {
+  const base = String((await stage.service.as('owner', 'POST', '/v1/knowledge-bases', { name: 'Fees' })).data.id);
+  const page = await stage.open(`/knowledge/${base}`);
+  await page.getByRole('button', { name: 'Add a document' }).click();
+  await page.getByRole('menuitem', { name: 'A file' }).click();
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Choose a file…' }).click();
+  await (await chooser).setFiles({ name: 'fees.md', mimeType: 'text/markdown', buffer: Buffer.from('# Late fee\n\nA late payment costs 500 rupees.') });
+  await page.getByRole('dialog').getByText('fees.md').waitFor();
+  await page.getByRole('button', { name: 'Upload and add' }).click();
+  await page.locator('.docs').getByText('fees.md').waitFor();
+  await page.getByLabel('A question, as a customer would say it').fill('what is the late fee');
+  await page.keyboard.press('Enter');
+  await page.locator('.hits').getByText('A late payment costs 500 rupees.').waitFor();
+  assert.match(await page.locator('.hits .score').first().innerText(), /^[01]\.\d\d$/);
+  await page.getByRole('button', { name: 'More about fees.md' }).click();
+  await page.getByRole('menuitem', { name: 'Remove the document…' }).click();
+  await page.getByRole('alertdialog').or(page.getByRole('dialog')).getByRole('button', { name: 'Remove the document' }).click();
+  await page.getByText('No document yet').waitFor();
+  await page.getByText('Nothing was found').waitFor();
+  noConsoleErrors(page);
+  await page.context().close();
+});
+
 test('text that attacks is text: in names, questions, exits, and what is said in the tester', async () => {
   const id = await agent('Attacks');
   const page = await stage.open(`/agents/${id}/flow?step=ask`);
