@@ -408,17 +408,18 @@ test('300 steps move: how long frames take while the canvas is dragged and a ste
     for (let at = 0; at < 60; at += 1) await page.mouse.move(x + Math.sin(at / 9) * by, y + Math.cos(at / 9) * by);
     await page.mouse.up();
   };
-  const measured = async (what: string, x: number, y: number): Promise<void> => {
+  const measured = async (what: string, act: () => Promise<unknown>): Promise<void> => {
     await page.evaluate(() => { (globalThis as unknown as { frames: number[] }).frames.length = 0; });
-    await drag(x, y, 180);
+    await act();
     const frames = (await page.evaluate(() => (globalThis as unknown as { frames: number[] }).frames)).sort((a, b) => a - b);
     const at = (share: number): string => (frames[Math.floor(frames.length * share)] ?? 0).toFixed(1);
     context.diagnostic(`${what}: ${frames.length} frames, p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, ${drawn} of 300 steps drawn`);
   };
-  await measured('the canvas is dragged', pane.x + pane.width / 2, pane.y + pane.height - 30);
+  await measured('at rest', () => page.waitForFunction(() => (globalThis as unknown as { frames: number[] }).frames.length > 150));
+  await measured('the canvas is dragged', () => drag(pane.x + pane.width / 2, pane.y + pane.height - 30, 180));
   const box = await page.locator('.react-flow__node').nth(Math.floor(drawn / 2)).boundingBox();
   assert.ok(box);
-  await measured('a step is moved', box.x + box.width / 2, box.y + 14);
+  await measured('a step is moved', () => drag(box.x + box.width / 2, box.y + 14, 180));
   await saved(page);
   noConsoleErrors(page);
   await page.context().close();
