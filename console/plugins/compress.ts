@@ -1,17 +1,20 @@
 // Lays a .gz and a .br beside each file of the build that a browser asks for; fonts are compressed already.
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Plugin } from 'vite';
 
 const PACKED = /\.(js|css|svg|html|json|txt)$/;
+const toGzip = promisify(gzip);
+const toBrotli = promisify(brotliCompress);
 
-function* files(folder: string): Generator<string> {
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name);
-    if (statSync(path).isDirectory()) yield* files(path);
-    else if (PACKED.test(name)) yield path;
-  }
+async function pack(path: string): Promise<void> {
+  const plain = await readFile(path);
+  await Promise.all([
+    toGzip(plain, { level: 9 }).then((packed) => writeFile(`${path}.gz`, packed)),
+    toBrotli(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length } }).then((packed) => writeFile(`${path}.br`, packed)),
+  ]);
 }
 
 export function compress(): Plugin {
@@ -19,13 +22,10 @@ export function compress(): Plugin {
   return {
     name: 'compress',
     apply: 'build',
-    configResolved(config) { out = join(config.root, config.build.outDir); },
-    closeBundle() {
-      for (const path of files(out)) {
-        const plain = readFileSync(path);
-        writeFileSync(`${path}.gz`, gzipSync(plain, { level: 9 }));
-        writeFileSync(`${path}.br`, brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length } }));
-      }
+    configResolved(config) { out = resolve(config.root, config.build.outDir); },
+    async closeBundle() {
+      const names = await readdir(out, { recursive: true });
+      await Promise.all(names.filter((name) => PACKED.test(name)).map((name) => pack(join(out, name))));
     },
   };
 }

@@ -29,13 +29,15 @@ export function kitStrings(): Plugin {
   return {
     name: 'kit-strings',
     enforce: 'pre',
-    load(id) {
-      if (!STRINGS.test(id)) return null;
-      const english = /from "([^"]*en-US\.mjs)"/.exec(readFileSync(id, 'utf8'))?.[1];
-      if (!english) return null;
-      const part = id.includes('react-aria-components') ? 'components' : basename(dirname(id));
-      const own = Object.entries(HINDI[part] ?? {}).map(([key, text]) => `${JSON.stringify(key)}: ${literal(text)}`).join(', ');
-      return `import en from '${english}'; export default { 'en-US': en, 'hi-IN': { ...en, ${own} } };`;
+    load: {
+      filter: { id: STRINGS },
+      handler(id) {
+        const english = /from "([^"]*en-US\.mjs)"/.exec(readFileSync(id, 'utf8'))?.[1];
+        if (!english) return null;
+        const part = id.includes('react-aria-components') ? 'components' : basename(dirname(id));
+        const own = Object.entries(HINDI[part] ?? {}).map(([key, text]) => `${JSON.stringify(key)}: ${literal(text)}`).join(', ');
+        return `import en from '${english}'; export default { 'en-US': en, 'hi-IN': { ...en, ${own} } };`;
+      },
     },
   };
 }

@@ -1,9 +1,15 @@
-// Writes src/api/operations.ts from the golden API document of the repository. `--check` compares instead.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Writes src/api/operations.ts from the golden API documents: the public one, and the operator's. `--check` compares instead.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 const root = new URL('../../', import.meta.url);
 const target = new URL('../src/api/operations.ts', import.meta.url);
 const document = JSON.parse(readFileSync(new URL('openapi.json', root), 'utf8'));
+const operators = new URL('console/operator.json', root);
+if (existsSync(operators)) {
+  const { paths, components } = JSON.parse(readFileSync(operators, 'utf8'));
+  Object.assign(document.paths, paths);
+  Object.assign(document.components.schemas, components.schemas);
+}
 
 const name = (key) => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key));
 const last = (ref) => ref.slice(ref.lastIndexOf('/') + 1);

@@ -21,14 +21,14 @@ export interface Front {
   close: () => Promise<void>;
 }
 
-export async function startFront(service: string): Promise<Front> {
-  if (process.env.CONSOLE_FROM !== 'binary' && !existsSync(join(DIST, 'index.html'))) throw new Error('console/dist is missing: scripts/console.sh');
+export async function startFront(service: string, dist = DIST): Promise<Front> {
+  if (dist === DIST && process.env.CONSOLE_FROM !== 'binary' && !existsSync(join(DIST, 'index.html'))) throw new Error('console/dist is missing: scripts/console.sh');
   let gone = false;
   const open = new Set<ServerResponse>();
   const server = createServer((asked, answer) => {
     const path = new URL(asked.url ?? '/', 'http://front').pathname;
-    const ours = process.env.CONSOLE_FROM !== 'binary' && /^\/console(\/|$)/.test(path) && !/^\/console\/(api|openid)\//.test(path);
-    if (ours) return file(path, answer);
+    const ours = (dist !== DIST || process.env.CONSOLE_FROM !== 'binary') && /^\/console(\/|$)/.test(path) && !/^\/console\/(api|openid)\//.test(path);
+    if (ours) return file(dist, path, answer);
     if (gone) return void answer.destroy();
     open.add(answer);
     answer.on('close', () => open.delete(answer));
@@ -42,12 +42,12 @@ export async function startFront(service: string): Promise<Front> {
   };
 }
 
-function file(path: string, answer: ServerResponse): void {
+function file(dist: string, path: string, answer: ServerResponse): void {
   const name = path.replace(/^\/console\/?/, '');
-  const found = join(DIST, name);
-  const there = name !== '' && found.startsWith(DIST) && existsSync(found) && statSync(found).isFile();
+  const found = join(dist, name);
+  const there = name !== '' && found.startsWith(dist) && existsSync(found) && statSync(found).isFile();
   if (!there && name.startsWith('assets/')) { answer.writeHead(404, HEADERS).end(); return; }
-  const served = there ? found : join(DIST, 'index.html');
+  const served = there ? found : join(dist, 'index.html');
   answer.writeHead(200, { ...HEADERS, 'content-type': TYPES[extname(served)] ?? 'application/octet-stream', 'cache-control': name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache' }).end(readFileSync(served));
 }
 

@@ -170,3 +170,37 @@ test('the language is the person’s, wherever they sign in', async () => {
   await page.waitForFunction(async () => ((await (await fetch('/console/api/me')).json()) as { data: { language: string } }).data.language === 'hi');
   await context.close();
 });
+
+test('a viewer sees, and has no control that only others may use', async () => {
+  const page = await stage.open('/', { role: 'viewer' });
+  await needsYou(page);
+  assert.equal(await page.getByRole('link', { name: 'New campaign' }).count(), 0);
+  assert.equal(await page.getByRole('link', { name: 'Place a call' }).count(), 0);
+  noConsoleErrors(page);
+});
+
+test('another role is known when the person comes back to the page', async () => {
+  await stage.service.cookie('viewer');
+  const page = await stage.open('/', { role: 'viewer' });
+  await page.locator('[data-connection="live"]').waitFor({ state: 'attached' });
+  const members = (await stage.service.as('owner', 'GET', '/v1/members')).data as { id: string; email: string }[];
+  const viewer = members.find((one) => one.email === stage.service.email('viewer'));
+  await page.getByRole('button', { name: /^Workspace / }).click();
+  await page.getByRole('menuitem', { name: /Demo.*Viewer/ }).waitFor();
+  await stage.service.as('owner', 'PATCH', `/v1/members/${viewer?.id}`, { role: 'editor' });
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
+  await page.getByRole('menuitem', { name: /Demo.*Editor/ }).waitFor();
+  noConsoleErrors(page);
+});
+
+test('a suspended workspace is one page, and nothing under it', async () => {
+  const { service } = stage;
+  const page = await stage.open('/', { role: 'owner' });
+  await needsYou(page);
+  await service.api('PATCH', `/v1/workspaces/${service.workspace}`, { suspended: true }, 'operator');
+  await page.getByRole('heading', { name: 'This workspace is suspended' }).waitFor();
+  await service.api('PATCH', `/v1/workspaces/${service.workspace}`, { suspended: false }, 'operator');
+  await page.reload();
+  await needsYou(page);
+  noConsoleErrors(page, FAILED);
+});

@@ -1,6 +1,6 @@
 // A hundred calls change a hundred times a second together. What they make old is read again at once, and then at most every two seconds.
 import type { QueryClient } from '@tanstack/react-query';
-import { invalidate } from './use.ts';
+import { ME, invalidate } from './use.ts';
 
 const REST = 2_000;
 const MANY = 20;
@@ -27,6 +27,8 @@ export class Changes {
     const ids = this.#told.get(topic);
     if (ids === undefined) return;
     this.#told.delete(topic);
+    // Another role takes effect with the next request: what it may is read again.
+    if (topic === 'members') void client.invalidateQueries({ queryKey: ME });
     for (const id of ids === null ? [null] : ids) void invalidate(client, named(topic), id);
     this.#resting.add(topic);
     setTimeout(() => { this.#resting.delete(topic); this.#read(client, topic); }, REST);

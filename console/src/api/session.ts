@@ -3,15 +3,15 @@ import { useQuery } from '@tanstack/react-query';
 import { ApiError, callIn } from './client.ts';
 import { OPERATIONS, type OperationId, type Role, type Schemas } from './operations.ts';
 import { currentScope } from './scope.ts';
+import { ME } from './use.ts';
 
 export type Person = Schemas['SignedInPerson'];
 export type Membership = Schemas['Membership'];
 const ROLES: readonly Role[] = ['viewer', 'editor', 'admin', 'owner'];
-export const ME = ['me', 'getMe'] as const;
 
 /** The person who is signed in. */
 export function useMe() {
-  return useQuery<Person, ApiError>({ queryKey: ME, queryFn: async ({ signal }) => (await callIn(null, 'getMe', { signal })).data, staleTime: 300_000 });
+  return useQuery<Person, ApiError>({ queryKey: ME, queryFn: async ({ signal }) => (await callIn(null, 'getMe', { signal })).data, staleTime: 60_000, refetchInterval: 60_000, refetchOnWindowFocus: 'always' });
 }
 
 /** The membership in the workspace of the address, or null. */

@@ -50,7 +50,11 @@ export function follow(client: QueryClient): () => void {
   const take = (word: Word): void => {
     heard();
     if (word.say === 'event') apply(client, word.event);
-    if (word.say === 'state') { setConnection(word.state); if (word.state === 'live') heard(); }
+    if (word.say === 'state') {
+      setConnection(word.state);
+      // Who was removed, or whose workspace was suspended, has no stream any more.
+      if (word.state === 'absent') void client.invalidateQueries();
+    }
   };
   const tell = (word: Word): void => { channel.postMessage(word); take(word); };
   const topics = (): string[] => [...new Set([...wanted.keys(), ...[...others.values()].flat()])].slice(-EXTRA).sort();

@@ -1,11 +1,20 @@
 // Operations as hooks. The key of an answer is [workspace and mode, operation, input].
-import { QueryClient, keepPreviousData, useMutation, useQuery, useQueryClient, type QueryKey, type UseQueryResult } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, keepPreviousData, useMutation, useQuery, useQueryClient, type QueryKey, type UseQueryResult } from '@tanstack/react-query';
 import { ApiError, callIn, type Answer, type Input } from './client.ts';
 import type { OperationId } from './operations.ts';
 import { currentScope, scopeKey } from './scope.ts';
 import { topicsOf } from './topics.ts';
 
-export const queries = new QueryClient({
+/** The key of the person who is signed in. */
+export const ME = ['me', 'getMe'] as const;
+/** Who lacks a role for something that was offered has another role than this page knows. */
+const refused = (error: unknown): void => {
+  if (error instanceof ApiError && error.code === 'role_missing') void queries.invalidateQueries({ queryKey: ME });
+};
+
+export const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: refused }),
+  mutationCache: new MutationCache({ onError: refused }),
   defaultOptions: {
     queries: {
       staleTime: 30_000,
@@ -52,6 +61,8 @@ export function useSend<K extends OperationId>(operation: K, options: { alters?:
   });
 }
 
+/** In the key of an answer that changes only when the reader asks. */
+export const STILL = 'still';
 const kind = (id: string): string => id.slice(0, id.lastIndexOf('_'));
 
 /** Answers of the topics are read again: all of them, or those that are not about another object of the kind of `id`. */
@@ -60,7 +71,7 @@ export function invalidate(client: QueryClient, topics: readonly string[], id: s
   return client.invalidateQueries({
     predicate: ({ queryKey }) => {
       const [place, operation, input] = queryKey as [string, string, { path?: Record<string, string> } | undefined];
-      if (place !== scope || !topicsOf(operation).some((topic) => topics.includes(topic))) return false;
+      if (place !== scope || queryKey.includes(STILL) || !topicsOf(operation).some((topic) => topics.includes(topic))) return false;
       const about = Object.values(input?.path ?? {});
       return id === null || about.includes(id) || !about.some((other) => kind(other) === kind(id));
     },

@@ -1,7 +1,7 @@
 import { CircleAlert, CircleCheck, Columns3, Link2Off, Megaphone, MessageSquareWarning, MessagesSquare, ShieldAlert, Wallet, Waypoints, Webhook, type LucideIcon } from 'lucide-react';
 import { currentScope, type Schemas } from '../api/index.ts';
 import { Box, ButtonLink, Icon, Name, Shown, plural, relative, rich, t, type Tone } from '../parts/index.ts';
-import { exists, type NavKey } from '../shell/index.ts';
+import { exists, hasPage, type NavKey } from '../shell/index.ts';
 import { useAttention } from './queries.ts';
 
 type Item = Schemas['AttentionItem'];
@@ -78,7 +78,7 @@ export function Attention() {
                 <li key={`${item.kind} ${item.subject.id}`}>
                   <span className="ico" data-tone={shape.tone}><Icon of={shape.icon} /></span>
                   <div className="grow"><p className="medium"><Said item={item} /></p>{under && <p className="dim" dir="auto">{under}</p>}</div>
-                  {exists(shape.nav) && <ButtonLink small href={shape.href(item)}>{shape.act()}</ButtonLink>}
+                  {exists(shape.nav) && hasPage(shape.href(item)) && <ButtonLink small href={shape.href(item)}>{shape.act()}</ButtonLink>}
                 </li>
               );
             })}

@@ -1,7 +1,7 @@
 import { Phone, Plus } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { currentScope, useMay } from '../api/index.ts';
-import { Bars, Body, Box, ButtonLink, Empty, ErrorBlock, Head, clock, longDay, shortDay, t, useKeys, useNow } from '../parts/index.ts';
+import { Bars, Body, Box, ButtonLink, Empty, ErrorBlock, Head, More, clock, dayBegin, dayOf, longDay, shortDay, t, useKeys, useNow, useRaw } from '../parts/index.ts';
 import { exists, useCommands } from '../shell/index.ts';
 import { Attention } from './attention.tsx';
 import { Campaigns } from './campaigns.tsx';
@@ -37,12 +37,15 @@ export function Page() {
   useKeys(actions);
   useCommands(actions);
   const data = today.data?.data;
+  const raw = useRaw('getCallAnalytics', { query: { from: dayBegin(dayOf(now)), groupBy: 'hour' } }, data);
   return (
     <>
       <Head title={longDay(now)} short={shortDay(now)} sub={<span className="dim num wide">{t('{time} IST', { time: clock(now) })}</span>}>
         {mayCall && <ButtonLink icon={Phone} href="/calls?new=1"><span className="wide">{t('Place a call')}</span></ButtonLink>}
         {mayCreate && <ButtonLink icon={Plus} kind="primary" href="/campaigns?new=1">{t('New campaign')}</ButtonLink>}
+        {raw.entries.length > 0 && <More entries={raw.entries} />}
       </Head>
+      {raw.sheet}
       {test ? <TestHome mayCall={mayCall} /> : (
       <Body>
         {today.error && !data && <Box title={t('Today')} inside={false}><ErrorBlock what={t('The figures of today could not be read.')} error={today.error} again={() => { void today.refetch(); }} /></Box>}

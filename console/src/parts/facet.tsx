@@ -15,7 +15,7 @@ export function Facet({ name, items, on, set, single }: { name: string; items: r
       <KitButton className="facet" data-on={on.length > 0}>{name}{on.length > 0 && <b dir="auto">{on.length === 1 ? text(on[0] ?? '') : on.length}</b>}<Icon of={ChevronDown} small /></KitButton>
       <Popover className="pop" placement="bottom start">
         <Dialog aria-label={name}>
-          <ListBox aria-label={name} selectionMode={single ? 'single' : 'multiple'} className="list" selectedKeys={on} onSelectionChange={(keys) => set(keys === 'all' ? items.map((item) => item.id) : [...keys].map(String))}>
+          <ListBox aria-label={name} escapeKeyBehavior="none" selectionMode={single ? 'single' : 'multiple'} className="list" selectedKeys={on} onSelectionChange={(keys) => set(keys === 'all' ? items.map((item) => item.id) : [...keys].map(String))}>
             {items.map((item) => (
               <ListBoxItem key={item.id} id={item.id} textValue={item.text} className="opt">
                 <span className="tick"><Icon of={Check} small /></span><span dir="auto">{item.text}</span>{item.count !== undefined && <span className="n">{figure(item.count)}</span>}

@@ -16,7 +16,8 @@ export const typing = (event: Event): boolean => {
   const target = event.target;
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 };
-export const overlaid = (): boolean => document.querySelector('[role="dialog"], [role="alertdialog"]:not(.toast), [role="menu"], [role="listbox"]:not(.fixed)') !== null;
+/** Whether a dialog or a popover is over the page. */
+export const overlaid = (): boolean => document.querySelector('.scrim, .pop') !== null;
 /** `Shift+e`, `Alt+ArrowDown`, `n`: as it is written in the list of a page's keys. */
 export const keyOf = (event: KeyboardEvent): string =>
   `${event.ctrlKey || event.metaKey ? 'Mod+' : ''}${event.altKey ? 'Alt+' : ''}${event.shiftKey && event.key.length > 1 ? 'Shift+' : event.shiftKey && /[a-z]/i.test(event.key) ? 'Shift+' : ''}${event.key.length === 1 ? event.key.toLowerCase() : event.key}`;

@@ -4,7 +4,7 @@ import { useCallback, useMemo, useState } from 'react';
 import { callIn, type ApiError, type Input } from '../api/client.ts';
 import type { OperationId } from '../api/operations.ts';
 import { currentScope } from '../api/scope.ts';
-import { readKey } from '../api/use.ts';
+import { STILL, readKey } from '../api/use.ts';
 
 export interface Rows<T> {
   readonly count: number;
@@ -56,12 +56,12 @@ export function useOffsetRows<T>(operation: OperationId, input: { path?: Record<
   };
 }
 
-/** Pages behind a cursor; the next is fetched when the window comes near the last row. */
-export function useCursorRows<T>(operation: OperationId, input: { path?: Record<string, string>; query?: object }, size = SIZE, options: { enabled?: boolean } = {}): Rows<T> & { hasMore: boolean; all: readonly T[] } {
+/** Pages behind a cursor; the next is fetched when the window comes near the last row. `still` rows are not read again by the stream: they wait for `again`. */
+export function useCursorRows<T>(operation: OperationId, input: { path?: Record<string, string>; query?: object }, size = SIZE, options: { enabled?: boolean; still?: boolean } = {}): Rows<T> & { hasMore: boolean; all: readonly T[] } {
   const scope = currentScope();
   const asked = { ...input, query: { ...input.query, limit: size } };
   const pages = useInfiniteQuery<Page<T>, ApiError, InfiniteData<Page<T>>, readonly unknown[], string | undefined>({
-    queryKey: [...readKey(operation, asked as never), 'pages'],
+    queryKey: [...readKey(operation, asked as never), 'pages', ...(options.still ? [STILL] : [])],
     enabled: options.enabled ?? true,
     initialPageParam: undefined,
     queryFn: async ({ pageParam, signal }) => (await callIn(scope, operation, { ...asked, query: { ...asked.query, cursor: pageParam }, signal } as unknown as Input<OperationId>)) as unknown as Page<T>,

@@ -1,5 +1,6 @@
 // Where the page of an object is, by its id. The operation tells whether a workspace has it.
 import type { OperationId } from '../api/index.ts';
+import { hasPage } from './registry.ts';
 
 interface Place { readonly path: (id: string) => string; readonly operation?: OperationId }
 
@@ -19,4 +20,7 @@ const PLACES: Readonly<Record<string, Place>> = {
 export const prefixOf = (id: string): string => id.slice(0, id.indexOf('_'));
 export const placeOf = (id: string): Place | undefined => PLACES[prefixOf(id)];
 /** The address of an object below its workspace, or null when it has no page. */
-export const objectPath = (id: string): string | null => placeOf(id)?.path(id) ?? null;
+export function objectPath(id: string): string | null {
+  const path = placeOf(id)?.path(id);
+  return path !== undefined && hasPage(path) ? path : null;
+}

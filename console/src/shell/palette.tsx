@@ -1,8 +1,8 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
 import { Autocomplete, Header, Input, Menu, MenuItem, MenuSection, TextField } from 'react-aria-components';
 import { useLocation } from 'wouter';
-import { call, currentScope, readKey, type ApiError, type Schemas } from '../api/index.ts';
+import { call, currentScope, readKey, signOut, type ApiError, type Schemas } from '../api/index.ts';
 import { Sheet, sentence, t, useLanguage } from '../parts/index.ts';
 import { useOffered, type Command } from './commands.ts';
 import { objectPath } from './objects.ts';
@@ -41,7 +41,8 @@ function useFound(text: string) {
   });
 }
 
-function useDo(onKeys: () => void): readonly Entry[] {
+function useDo(onKeys: () => void, onBell: () => void): readonly Entry[] {
+  const client = useQueryClient();
   const scope = currentScope();
   const [, navigate] = useLocation();
   const language = useLanguage();
@@ -54,16 +55,18 @@ function useDo(onKeys: () => void): readonly Entry[] {
     ...(scope ? [{ id: 'mode', text: scope.test ? t('Switch to live mode') : t('Switch to test mode'), act: () => navigate(`~/console/${scope.workspace}${scope.test ? '' : '/test'}/`) }] : []),
     { id: 'theme', text: theme === 'dark' ? t('Light theme') : t('Dark theme'), act: () => chooseTheme(theme === 'dark' ? 'light' : 'dark') },
     { id: 'language', text: language === 'hi' ? 'English' : 'हिन्दी', lang: language === 'hi' ? 'en' : 'hi', act: () => choose(language === 'hi' ? 'en' : 'hi') },
+    { id: 'bell', text: t('Notifications'), act: onBell },
     { id: 'keys', text: t('Keyboard shortcuts'), hint: '?', act: onKeys },
     ...workspaces.map((one) => ({ id: one.href, text: one.text, hint: one.hint, act: () => navigate(one.href) })),
+    { id: 'sign-out', text: t('Sign out'), act: () => { void signOut(client); } },
   ];
 }
 
-export default function Palette({ close, onKeys }: { close: () => void; onKeys: () => void }) {
+export default function Palette({ close, onKeys, onBell }: { close: () => void; onKeys: () => void; onBell: () => void }) {
   const [text, setText] = useState('');
   const [, navigate] = useLocation();
   const found = useFound(text);
-  const does = useDo(onKeys);
+  const does = useDo(onKeys, onBell);
   const fits = (entry: Entry): boolean => entry.text.toLocaleLowerCase().includes(text.trim().toLocaleLowerCase());
   const goTo: Entry[] = shownNavigation().flatMap((section) => section.items).map((item) => ({ id: item.href, text: item.text, hint: `G ${item.letter.toUpperCase()}`, act: () => navigate(item.href) }));
   const lately: Entry[] = recent().map((one) => ({ id: `recent ${one.path}`, text: one.title, act: () => navigate(one.path) }));

@@ -42,5 +42,17 @@ export const pages = (operator = false): readonly PageEntry[] => registered.filt
 export const hasNav = (key: NavKey): boolean => registered.some((entry) => entry.nav === key);
 /** Whether some page has this address: links to a page that does not exist are not shown. */
 export const exists = (nav: NavKey): boolean => hasNav(nav);
+/** Whether some page shows this address: `/calls/call_…`. */
+export function hasPage(address: string): boolean {
+  const parts = (address.split('?')[0] ?? '').split('/');
+  return pages().some((entry) => {
+    const pattern = entry.path.split('/');
+    const rest = pattern.at(-1)?.startsWith('*') ?? false;
+    const wanted = rest ? pattern.slice(0, -1) : pattern;
+    const least = wanted.filter((part) => !part.endsWith('?')).length;
+    if (parts.length < least || (!rest && parts.length > wanted.length)) return false;
+    return wanted.every((part, at) => part.startsWith(':') || part.startsWith('*') || part === parts[at]);
+  });
+}
 /** The navigation of what exists. */
 export const shownNavigation = () => navigation().map((section) => ({ ...section, items: section.items.filter((item) => hasNav(item.key)) })).filter((section) => section.items.length > 0);

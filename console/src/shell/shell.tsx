@@ -1,10 +1,11 @@
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ComponentType, type ReactNode } from 'react';
 import { Link, RouterProvider } from 'react-aria-components';
 import { Route, Router, Switch, matchRoute, useLocation, useRouter } from 'wouter';
-import { currentScope, hasRole, queries, useDeltas, useMembership, type Scope } from '../api/index.ts';
+import { currentScope, hasRole, queries, useDeltas, useMembership, useRead, type Scope } from '../api/index.ts';
 import { follow } from '../api/stream.ts';
 import { Bars, keyOf, overlaid, t, typing, useLanguage } from '../parts/index.ts';
 import { setTitleEnd } from '../parts/title.ts';
+import { BellSheet } from './bell.tsx';
 import { ConnectionState } from './connection.tsx';
 import { KeysSheet } from './keys-sheet.tsx';
 import { NoRole } from './no-role.tsx';
@@ -13,6 +14,7 @@ import { PageFault } from './page-fault.tsx';
 import { visited } from './recent.ts';
 import { pages, shownNavigation, type PageEntry, type PageProps } from './registry.ts';
 import { PhoneBar, Side } from './side.tsx';
+import { Suspended } from './suspended.tsx';
 
 const Palette = lazy(() => import('./palette.tsx'));
 const loaded = new Map<PageEntry, ComponentType<PageProps>>();
@@ -71,7 +73,7 @@ function useEverywhere(palette: () => void, keys: () => void): void {
   }, [navigate, palette, keys]);
 }
 
-const READS_ONLY = /^\/(campaigns|boards)(\/|$)/;
+const READS_ONLY = /^\/(campaigns|boards|agents|knowledge|numbers)(\/|$)/;
 function TestBand() {
   const [path] = useLocation();
   return <div className="testband" role="note"><span>{t('Test mode: calls are simulated, nobody is dialled, nothing is charged.')}{READS_ONLY.test(path) && <> {t('Test mode only reads this page.')}</>}</span></div>;
@@ -80,6 +82,7 @@ function TestBand() {
 function Frame({ scope }: { scope: Scope }) {
   const [palette, setPalette] = useState(false);
   const [keys, setKeys] = useState(false);
+  const [bell, setBell] = useState(false);
   const [path] = useLocation();
   const language = useLanguage();
   const membership = useMembership();
@@ -88,6 +91,8 @@ function Frame({ scope }: { scope: Scope }) {
   useEverywhere(openPalette, openKeys);
   const { parser } = useRouter();
   const entry = pages().find((one) => matchRoute(parser, one.path, path)[0]);
+  const workspace = useRead('getOwnWorkspace', {}, { fresh: 60_000 });
+  const suspended = workspace.error?.code === 'workspace_suspended' ? workspace.error : null;
   setTitleEnd(membership?.workspaceName ?? '');
   return (
     <Routed>
@@ -97,11 +102,12 @@ function Frame({ scope }: { scope: Scope }) {
         <main className="panel-main" id="main" tabIndex={-1}>
           {scope.test && <TestBand />}
           <ConnectionState />
-          <Pages />
+          {suspended ? <Suspended error={suspended} /> : <Pages />}
         </main>
         <PhoneBar onMore={openPalette} />
       </div>
-      {palette && <Suspense fallback={null}><Palette close={() => setPalette(false)} onKeys={openKeys} /></Suspense>}
+      {palette && <Suspense fallback={null}><Palette close={() => setPalette(false)} onKeys={openKeys} onBell={() => setBell(true)} /></Suspense>}
+      <BellSheet open={bell} onClose={() => setBell(false)} />
       <KeysSheet open={keys} onClose={() => setKeys(false)} />
     </Routed>
   );

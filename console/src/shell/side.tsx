@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Button as KitButton, Link } from 'react-aria-components';
 import { useLocation } from 'wouter';
 import { callIn, currentScope, signOut, useMe, useMembership, useRead } from '../api/index.ts';
-import { ME } from '../api/session.ts';
+import { ME } from '../api/use.ts';
 import { Avatar, Button, Icon, MenuButton, Name, Segment, count, plural, rupeesWhole, setLanguage, t, toast, useLanguage, type Language } from '../parts/index.ts';
 import { BellButton } from './bell.tsx';
 import { useNumbers } from './numbers.ts';

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState, useSyncExternalStore, type ReactNode } from 'react';
+import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { Form, Link } from 'react-aria-components';
 import { ApiError, callIn, queries, type Person } from '../api/index.ts';
-import { ME } from '../api/session.ts';
+import { ME } from '../api/use.ts';
 import { onSignInNeeded, signInDone, signInNeeded } from '../api/sign-in-gate.ts';
 import { Button, ErrorNote, Segment, Sheet, TextInput, setLanguage, t, useLanguage, useTitle } from '../parts/index.ts';
 
@@ -139,21 +139,31 @@ export function InvitationPage() {
   );
 }
 
+function entered(person: Person): void {
+  const before = queries.getQueryData<Person>(ME);
+  // Somebody else's pages are not to be seen by this person.
+  if (before && before.id !== person.id) { sessionStorage.clear(); location.replace('/console/'); return; }
+  queries.setQueryData(ME, person);
+  signInDone();
+}
+
 /** Over the page when the session is over; what was typed under it stays. */
 export function SignInDialog() {
   const needed = useSyncExternalStore(onSignInNeeded, signInNeeded);
+  // Who has signed in again in another tab is signed in here, too.
+  useEffect(() => {
+    if (!needed) return undefined;
+    const look = (): void => { callIn(null, 'getMe', {}).then((answer) => entered(answer.data), () => undefined); };
+    document.addEventListener('visibilitychange', look);
+    addEventListener('focus', look);
+    return () => { document.removeEventListener('visibilitychange', look); removeEventListener('focus', look); };
+  }, [needed]);
   if (!needed) return null;
   const before = queries.getQueryData<Person>(ME);
-  const done = (person: Person): void => {
-    // Somebody else's pages are not to be seen by this person.
-    if (before && before.id !== person.id) { sessionStorage.clear(); location.replace('/console/'); return; }
-    queries.setQueryData(ME, person);
-    signInDone();
-  };
   return (
     <Sheet open onClose={() => undefined} fixed label={t('Your session is over')}>
       <div className="form"><h2>{t('Your session is over')}</h2><p className="mid">{t('Sign in again to go on where you were. What you have typed is kept.')}</p></div>
-      <SignInForm done={done} {...(before ? { email: before.email } : {})} />
+      <SignInForm done={entered} {...(before ? { email: before.email } : {})} />
     </Sheet>
   );
 }
