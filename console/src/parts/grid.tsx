@@ -13,6 +13,8 @@ interface GridProps<T> {
   columns: readonly Column<T>[];
   id: (row: T) => string;
   open?: (row: T) => void;
+  /** Told of the row that the keys went to. */
+  onActive?: (row: T) => void;
   /** The row that is open beside the list. */
   current?: string | undefined;
   /** The row on a phone, in two lines. */
@@ -28,7 +30,7 @@ interface GridProps<T> {
 
 const HEAD = 32;
 
-export function Grid<T>({ label, rows, columns, id, open, current, thin, least = 0, rowHeight, selected, onSelect, onHover }: GridProps<T>) {
+export function Grid<T>({ label, rows, columns, id, open, onActive, current, thin, least = 0, rowHeight, selected, onSelect, onHover }: GridProps<T>) {
   const box = useRef<HTMLDivElement>(null);
   const name = useId();
   const [active, setActive] = useState(0);
@@ -47,6 +49,8 @@ export function Grid<T>({ label, rows, columns, id, open, current, thin, least =
     const next = Math.max(0, Math.min(rows.count - 1, index));
     setActive(next);
     virtual.scrollToIndex(next);
+    const row = rows.at(next);
+    if (row !== undefined) onActive?.(row);
   };
   const act = (index: number): void => { const row = rows.at(index); if (row !== undefined) open?.(row); };
   const toggle = (index: number): void => {

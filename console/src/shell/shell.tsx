@@ -73,7 +73,7 @@ function useEverywhere(palette: () => void, keys: () => void): void {
   }, [navigate, palette, keys]);
 }
 
-const READS_ONLY = /^\/(campaigns|boards)(\/|$)/;
+const READS_ONLY = /^\/(campaigns|boards|agents|knowledge|numbers)(\/|$)/;
 function TestBand() {
   const [path] = useLocation();
   return <div className="testband" role="note"><span>{t('Test mode: calls are simulated, nobody is dialled, nothing is charged.')}{READS_ONLY.test(path) && <> {t('Test mode only reads this page.')}</>}</span></div>;
