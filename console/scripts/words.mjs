@@ -13,7 +13,7 @@ const said = new Map();
 const value = (literal) => (literal.startsWith('"') ? JSON.parse(literal) : JSON.parse(`"${literal.slice(1, -1).replace(/\\'/g, "'").replace(/(?<!\\)"/g, '\\"')}"`));
 
 for (const name of readdirSync(`${root}/src`, { recursive: true })) {
-  if (!/\.tsx?$/.test(name) || name.endsWith('words.ts')) continue;
+  if (!/\.tsx?$/.test(name) || name.endsWith('parts/words.ts')) continue;
   const text = readFileSync(`${root}/src/${name}`, 'utf8');
   for (const [, literal] of text.matchAll(SENTENCE)) said.set(value(literal), name);
   for (const [, , literal] of text.matchAll(PLURAL)) said.set(value(literal), name);

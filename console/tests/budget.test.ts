@@ -28,9 +28,10 @@ test('every other chunk keeps to its line', () => {
   assert.deepEqual(over, []);
 });
 
-test('the whole console: at most 1.0 MB, packed twice and fonts once', () => {
+// Ten pages took 0.7 MB; there are four times as many, and all sentences in Hindi.
+test('the whole console: at most 1.4 MB, packed twice and fonts once', () => {
   const sum = assets.filter((name) => /\.(gz|br|woff2)$/.test(name)).reduce((total, name) => total + kilobytes(name), 0);
-  assert.ok(sum <= 1_000, `${sum.toFixed(0)} kB`);
+  assert.ok(sum <= 1_400, `${sum.toFixed(0)} kB`);
 });
 
 test('each file lies packed beside itself', () => {

@@ -605,6 +605,119 @@ export interface Schemas {
   WorkspaceMemberList: { data: Array<Schemas["WorkspaceMember"]> };
   WorkspaceMemberResponse: { data: Schemas["WorkspaceMember"] };
   WorkspaceResponse: { data: Schemas["Workspace"] };
+  AcceptLog: { reason: string };
+  AcceptedChain: { chain: Schemas["LogStrand"]; witnessedSeq: number; seq: number };
+  AcceptedLog: { accepted: Array<Schemas["AcceptedChain"]> };
+  AcceptedLogResponse: { data: Schemas["AcceptedLog"] };
+  AgentHours: { agentId: string; businessHours: Schemas["BusinessHours"] | null };
+  AgentHoursResponse: { data: Schemas["AgentHours"] };
+  AgentLock: { id: string; locked: boolean };
+  AgentLockResponse: { data: Schemas["AgentLock"] };
+  ApiKey: { id: string; name: string; mode: Schemas["KeyMode"]; scopes: Array<string>; prefix: string; expiresAt: string | null; revokedAt: string | null; createdAt: string; previousValidUntil: string | null; lastUsedAt: string | null; key?: string; cancelled?: Schemas["CancelledWork"] };
+  ApiKeyList: { data: Array<Schemas["ApiKey"]> };
+  ApiKeyResponse: { data: Schemas["ApiKey"] };
+  BoardActionStatus: "pending" | "done" | "failed" | "skipped";
+  BoardActionType: "opt_out" | "do_not_call" | "nudge" | "add_to_campaign" | "message" | "event";
+  BoardAutomation: { type: Schemas["BoardActionType"]; agentId?: string; delayMinutes?: number; campaignId?: string; reason?: string; templateId?: string; paramMapping?: Record<string, Schemas["CampaignParam"]> };
+  BoardChange: { columns: Array<Schemas["ColumnChange"]>; moveCards?: Array<Schemas["CardsMove"]>; reviewBelow?: number; version?: number };
+  BoardCondition: { variable: string; op?: "eq" | "ne" | "lt" | "gt" | "in" | "exists"; value?: unknown };
+  BoardRule: { all: Array<Schemas["BoardCondition"]> };
+  BoardSettings: { id: string; campaignId: string | null; agentId: string | null; reviewBelow: number; version: number; columns: Array<Schemas["ColumnSettings"]>; createdAt: string };
+  BoardSettingsResponse: { data: Schemas["BoardSettings"] };
+  BoundChannelNumber: { id: string; phoneNumberId: string; number: string; displayName: string; quality: string | null; messagingTier: string | null; status: string; isDefault: boolean; agentId: string | null };
+  BoundChannelNumberList: { data: Array<Schemas["BoundChannelNumber"]> };
+  BoundChannelNumberResponse: { data: Schemas["BoundChannelNumber"] };
+  BusinessHours: { timezone: string; hours: Array<Schemas["OpenHours"]> };
+  CampaignPlace: { id: string; workspaceId: string; name: string; status: Schemas["CampaignStatus"] };
+  CampaignPlaceResponse: { data: Schemas["CampaignPlace"] };
+  CancelledWork: { nudges: number; scheduledCalls: number };
+  CardAction: { moveId: string; columnId: string; type: Schemas["BoardActionType"]; status: Schemas["BoardActionStatus"]; error: string | null; attempts: number; dueAt: string | null; movedAt: string; finishedAt: string | null };
+  CardDetail: { id: string; contactId: string; contactName: string | null; contactPhone: string | null; columnId: string; status: Schemas["CardStatus"]; confidence: number | null; suggestedColumnId: string | null; lastCallId: string | null; lastCallAt: string | null; lastSummary: string | null; attentionReason: Schemas["CardAttention"] | null; enteredColumnAt: string; lastMoveId: string | null; undoUntil?: string; automations: Array<Schemas["CardAction"]> };
+  CardDetailResponse: { data: Schemas["CardDetail"] };
+  CardsMove: { from: string; to: string };
+  ChannelConnection: { id: string; provider: Schemas["ChannelProvider"]; status: Schemas["ChannelConnectionStatus"]; lastError: string | null; businessAccountId: string; appId: string | null; webhookUrl: string; messagingTier: string | null; restriction: string | null; createdAt: string; updatedAt: string };
+  ChannelConnectionResponse: { data: Schemas["ChannelConnection"] };
+  ChannelConnectionStatus: "connected" | "token_invalid";
+  ChannelProvider: "cloud" | "sandbox";
+  ChatLabelList: { data: Array<Schemas["ChatLabel"]> };
+  ChatLabelResponse: { data: Schemas["ChatLabel"] };
+  ChatLabels: { labelIds: Array<string> };
+  ChatTakeover: { userId: string };
+  ColumnChange: { id?: string; name: string; key: string; type: Schemas["ColumnType"]; color?: Schemas["ColumnColor"] | null; rules?: Array<Schemas["BoardRule"]>; automations?: Array<Schemas["BoardAutomation"]> };
+  ColumnSettings: { id: string; name: string; key: string; type: Schemas["ColumnType"]; color: Schemas["ColumnColor"] | null; count: number; rules: Array<Schemas["BoardRule"]>; automations: Array<Schemas["BoardAutomation"]> };
+  CompliancePack: { id: string; name: string; hours: Array<Schemas["PackHours"]>; holidays?: Array<string>; caps?: Schemas["PackCaps"]; requireConsent?: boolean; families?: Array<string>; numberSeries?: Array<Schemas["PackSeriesRule"]>; dlt?: Schemas["PackDlt"] | null; disclosure?: Schemas["PackDisclosure"] | null; createdAt: string };
+  CompliancePackList: { data: Array<Schemas["CompliancePack"]> };
+  CompliancePackResponse: { data: Schemas["CompliancePack"] };
+  DndImport: { importId: number };
+  DndImportPiece: { phones: Array<string> };
+  DndImportResponse: { data: Schemas["DndImport"] };
+  DndImported: { added: number; repeated: number; invalid: Array<number> };
+  DndImportedResponse: { data: Schemas["DndImported"] };
+  DocumentFileType: "application/pdf" | "image/jpeg" | "image/png" | "image/webp";
+  DocumentPart: { part: string; contentType: Schemas["DocumentFileType"] };
+  DocumentReview: { status: "verified" | "rejected"; reasons?: Array<string> };
+  InboxChat: { id: string; agentId: string; channel: Schemas["ChatChannel"]; state: Schemas["ChatState"]; handoffReason: string | null; handoffAt: string | null; userId: string | null; messageCount: number; endCause: Schemas["ChatEndCause"] | null; createdAt: string; lastMessageAt: string; endedAt: string | null };
+  InboxChatDetail: { id: string; agentId: string; channel: Schemas["ChatChannel"]; state: Schemas["ChatState"]; handoffReason: string | null; handoffAt: string | null; userId: string | null; messageCount: number; endCause: Schemas["ChatEndCause"] | null; createdAt: string; lastMessageAt: string; endedAt: string | null; messages: Array<Schemas["ChatMessage"]>; flowVersion: number | null; summary: string | null; outcome: string | null; sentiment: string | null; extracted: Record<string, unknown> | null };
+  InboxChatDetailResponse: { data: Schemas["InboxChatDetail"] };
+  InboxChatPage: { data: Array<Schemas["InboxChat"]>; nextCursor: string | null };
+  InboxChatResponse: { data: Schemas["InboxChat"] };
+  Integration: { id: string; provider: Schemas["IntegrationProvider"]; status: Schemas["IntegrationStatus"]; lastError: string | null; push: Schemas["IntegrationPush"] | null; createdAt: string };
+  IntegrationChange: { credentials?: Schemas["IntegrationCredentials"]; push?: Schemas["IntegrationPush"] | null };
+  IntegrationCredentials: { shop?: string; clientId?: string; clientSecret?: string; refreshToken?: string; accessToken?: string };
+  IntegrationList: { data: Array<Schemas["Integration"]> };
+  IntegrationProvider: "hubspot" | "salesforce" | "zoho" | "shopify" | "google_sheets";
+  IntegrationPush: { calls?: Schemas["PushedCalls"] };
+  IntegrationResponse: { data: Schemas["Integration"] };
+  IntegrationStatus: "active" | "broken";
+  KeyMode: "live" | "test";
+  ListImport: { importId: number; campaignId: string; total: number; valid: number; invalid: number };
+  ListImportPiece: { after: number; contacts: Array<Schemas["NewCallingListRow"]> };
+  ListImportResponse: { data: Schemas["ListImport"] };
+  Member: { id: string; email: string; name: string; role: string; createdAt: string };
+  MemberList: { data: Array<Schemas["Member"]> };
+  MemberResponse: { data: Schemas["Member"] };
+  NewApiKey: { name: string; mode: Schemas["KeyMode"]; scopes: "all" | Array<string>; expiresAt?: string | null };
+  NewChannelConnection: { provider: Schemas["ChannelProvider"]; businessAccountId?: string; appId?: string; accessToken?: string; appSecret?: string; verifyToken?: string };
+  NewChannelNumber: { number?: string; displayName?: string; phoneNumberId?: string; agentId?: string | null; isDefault?: boolean };
+  NewChatLabel: { name: string; color: string };
+  NewCompliancePack: { name: string; hours: Array<Schemas["PackHours"]>; holidays?: Array<string>; caps?: Schemas["PackCaps"]; requireConsent?: boolean; families?: Array<string>; numberSeries?: Array<Schemas["PackSeriesRule"]>; dlt?: Schemas["PackDlt"] | null; disclosure?: Schemas["PackDisclosure"] | null };
+  NewDndNumbers: { phones: Array<string> };
+  NewIntegration: { provider: Schemas["IntegrationProvider"]; credentials: Schemas["IntegrationCredentials"]; push?: Schemas["IntegrationPush"] | null };
+  NewMember: { email: string; name: string; role: "owner" | "admin" | "editor" | "viewer"; password?: string };
+  NewNumber: { number: string; carrier?: string };
+  NewSignInLink: { email: string; name?: string; operator?: boolean; workspaceId?: string; role?: Schemas["Role"] };
+  NewTool: { type: "webhook"; name: string; description?: string; config: Schemas["WebhookConfig"] };
+  NewTransferNumber: { number: string };
+  NewWalletEntry: { kind: "topup" | "adjustment"; amountMinor: number; reference: string };
+  NewWorkspace: { name: string; kybVerified?: boolean; balanceMinor?: number; currency?: string; costPerMinuteMinor?: number };
+  Node: { name: string; status: Schemas["NodeStatus"]; since: string; callsHeld: number };
+  NodeResponse: { data: Schemas["Node"] };
+  NodeStatus: "in_service" | "draining" | "stopping";
+  NumberUpdate: { carrier: string | null };
+  OpenHours: { days: Array<number>; from: string; to: string };
+  OperatorLogEntry: { id: string; at: string; operation: string; workspaceId: string | null; subject: string; requestId: string };
+  OperatorLogEntryPage: { data: Array<Schemas["OperatorLogEntry"]>; nextCursor: string | null };
+  PackCaps: { perDay?: number | null; perWeek?: number | null };
+  PackDisclosure: { withinSeconds: number; texts: Array<Schemas["PackDisclosureText"]>; source?: string };
+  PackDisclosureText: { language: Schemas["LanguageCode"]; text: string };
+  PackDlt: { minDigits?: number; maxDigits?: number };
+  PackHours: { days: Array<number>; from: string; to: string };
+  PackSeriesRule: { series: Schemas["NumberSeries"]; communications?: Array<Schemas["Communication"]>; verticals?: Array<Schemas["Vertical"]>; entities?: Array<Schemas["EntityClass"]>; warnFrom?: string | null; since?: string | null; refuses?: boolean; source?: string };
+  PushedCalls: "answered" | "all";
+  ReceivedDocument: { documentId: string; interactionId: string; chatSessionId: string; agentId: string; nodeId: string; label: string; status: Schemas["DocumentStatus"]; fields: Record<string, unknown>; reasons: Array<string>; attempts: number; parts: Array<Schemas["DocumentPart"]>; reviewedAt: string | null; createdAt: string; updatedAt: string };
+  ReceivedDocumentPage: { data: Array<Schemas["ReceivedDocument"]>; nextCursor: string | null };
+  ReceivedDocumentResponse: { data: Schemas["ReceivedDocument"] };
+  RotateKey: { graceHours?: number };
+  SignInLink: { personId: string; url: string; expiresAt: string };
+  SignInLinkResponse: { data: Schemas["SignInLink"] };
+  ToolResponse: { data: Schemas["Tool"] };
+  TransferNumber: { number: string; createdAt: string };
+  TransferNumberList: { data: Array<Schemas["TransferNumber"]> };
+  TransferNumberResponse: { data: Schemas["TransferNumber"] };
+  WalletTransactionResponse: { data: Schemas["WalletTransaction"] };
+  WebhookConfig: { url: string; method?: "GET" | "POST" | "PUT" | "PATCH"; headers?: Record<string, string>; parameters?: Record<string, unknown>; timeoutSeconds?: number; idempotent?: boolean };
+  WorkspaceChange: { name?: string; kybVerified?: boolean; suspended?: boolean; features?: Schemas["WorkspaceFeatures"]; limits?: Schemas["WorkspaceLimits"]; costPerMinuteMinor?: number; costPerChatMinor?: number; costPerEvaluationMinor?: number; lowBalanceMinor?: number | null; marketingOptInRule?: boolean; regulatedAs?: Schemas["EntityClass"]; dltEntityId?: string | null };
+  WorkspacePage: { data: Array<Schemas["Workspace"]>; nextCursor: string | null };
 }
 
 export interface Operations {
@@ -831,6 +944,83 @@ export interface Operations {
   revokeInvitation: { path: { id: string }; query: none; body: none; answer: undefined };
   acceptInvitation: { path: none; query: none; body: Schemas["AcceptInvitation"]; answer: Schemas["SignedInPersonResponse"] };
   useSignInLink: { path: none; query: none; body: Schemas["UseSignInLink"]; answer: Schemas["SignedInPersonResponse"] };
+  findCampaign: { path: { id: string }; query: none; body: none; answer: Schemas["CampaignPlaceResponse"] };
+  startListImport: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["ListImportResponse"] };
+  addListImportRows: { path: { ws: string; id: string; import: string }; query: none; body: Schemas["ListImportPiece"]; answer: Schemas["ListImportResponse"] };
+  finishListImport: { path: { ws: string; id: string; import: string }; query: none; body: none; answer: Schemas["ListImportResponse"] };
+  cancelListImport: { path: { ws: string; id: string; import: string }; query: none; body: none; answer: Schemas["RemovedResponse"] };
+  getBoard: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["BoardSettingsResponse"] };
+  updateBoard: { path: { ws: string; id: string }; query: none; body: Schemas["BoardChange"]; answer: Schemas["BoardSettingsResponse"] };
+  getBoardCard: { path: { ws: string; id: string; cardId: string }; query: none; body: none; answer: Schemas["CardDetailResponse"] };
+  addKnowledgeFile: { path: { ws: string; id: string }; query: none; body: FormData; answer: Schemas["AddedSourceResponse"] };
+  listChats: { path: { ws: string }; query: { state?: "ai" | "awaiting_human" | "human" | "ended"; limit?: number; cursor?: string }; body: none; answer: Schemas["InboxChatPage"] };
+  getChat: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["InboxChatDetailResponse"] };
+  takeChatOver: { path: { ws: string; id: string }; query: none; body: Schemas["ChatTakeover"]; answer: Schemas["InboxChatResponse"] };
+  writeChatMessage: { path: { ws: string; id: string }; query: none; body: Schemas["NewTeammateMessage"]; answer: Schemas["InboxChatResponse"] };
+  handChatBack: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["InboxChatResponse"] };
+  endChat: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["InboxChatResponse"] };
+  getBusinessHours: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["AgentHoursResponse"] };
+  setBusinessHours: { path: { ws: string; id: string }; query: none; body: Schemas["BusinessHours"]; answer: Schemas["AgentHoursResponse"] };
+  removeBusinessHours: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["AgentHoursResponse"] };
+  putChannelConnection: { path: { ws: string }; query: none; body: Schemas["NewChannelConnection"]; answer: Schemas["ChannelConnectionResponse"] };
+  getChannelConnection: { path: { ws: string }; query: none; body: none; answer: Schemas["ChannelConnectionResponse"] };
+  deleteChannelConnection: { path: { ws: string }; query: none; body: none; answer: Schemas["RemovedResponse"] };
+  bindChannelNumber: { path: { ws: string }; query: none; body: Schemas["NewChannelNumber"]; answer: Schemas["BoundChannelNumberResponse"] };
+  listBoundChannelNumbers: { path: { ws: string }; query: none; body: none; answer: Schemas["BoundChannelNumberList"] };
+  releaseChannelNumber: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["DeletedResponse"] };
+  listChatLabels: { path: { ws: string }; query: none; body: none; answer: Schemas["ChatLabelList"] };
+  createChatLabel: { path: { ws: string }; query: none; body: Schemas["NewChatLabel"]; answer: Schemas["ChatLabelResponse"] };
+  deleteChatLabel: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["DeletedResponse"] };
+  setChatLabels: { path: { ws: string; id: string }; query: none; body: Schemas["ChatLabels"]; answer: Schemas["ChatLabelList"] };
+  listDocuments: { path: { ws: string }; query: { chatId?: string; limit?: number; cursor?: string }; body: none; answer: Schemas["ReceivedDocumentPage"] };
+  getDocument: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["ReceivedDocumentResponse"] };
+  getDocumentFile: { path: { ws: string; id: string }; query: { part?: string }; body: none; answer: undefined };
+  reviewDocument: { path: { ws: string; id: string }; query: none; body: Schemas["DocumentReview"]; answer: Schemas["ReceivedDocumentResponse"] };
+  liftOptOut: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["ContactResponse"] };
+  removeDoNotCall: { path: { ws: string; phone: string }; query: none; body: none; answer: Schemas["RemovedResponse"] };
+  acceptLog: { path: { ws: string }; query: none; body: Schemas["AcceptLog"]; answer: Schemas["AcceptedLogResponse"] };
+  getOperatorOpenApi: { path: none; query: none; body: none; answer: Record<string, unknown> };
+  createWorkspace: { path: none; query: none; body: Schemas["NewWorkspace"]; answer: Schemas["WorkspaceResponse"] };
+  listWorkspaces: { path: none; query: { limit?: number; cursor?: string }; body: none; answer: Schemas["WorkspacePage"] };
+  getWorkspace: { path: { ws: string }; query: none; body: none; answer: Schemas["WorkspaceResponse"] };
+  updateWorkspace: { path: { ws: string }; query: none; body: Schemas["WorkspaceChange"]; answer: Schemas["WorkspaceResponse"] };
+  createKey: { path: { ws: string }; query: none; body: Schemas["NewApiKey"]; answer: Schemas["ApiKeyResponse"] };
+  listKeys: { path: { ws: string }; query: none; body: none; answer: Schemas["ApiKeyList"] };
+  rotateKey: { path: { ws: string; key: string }; query: none; body: Schemas["RotateKey"]; answer: Schemas["ApiKeyResponse"] };
+  revokeKey: { path: { ws: string; key: string }; query: none; body: none; answer: Schemas["ApiKeyResponse"] };
+  createWalletEntry: { path: { ws: string }; query: none; body: Schemas["NewWalletEntry"]; answer: Schemas["WalletTransactionResponse"] };
+  listWalletEntries: { path: { ws: string }; query: { limit?: number; offset?: number }; body: none; answer: Schemas["CountedWalletTransactionList"] };
+  createNumber: { path: { ws: string }; query: none; body: Schemas["NewNumber"]; answer: Schemas["NumberResponse"] };
+  listWorkspaceNumbers: { path: { ws: string }; query: none; body: none; answer: Schemas["NumberList"] };
+  updateNumber: { path: { ws: string; id: string }; query: none; body: Schemas["NumberUpdate"]; answer: Schemas["NumberResponse"] };
+  releaseNumber: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["NumberResponse"] };
+  createMember: { path: { ws: string }; query: none; body: Schemas["NewMember"]; answer: Schemas["MemberResponse"] };
+  listMembers: { path: { ws: string }; query: none; body: none; answer: Schemas["MemberList"] };
+  listOperatorLog: { path: none; query: { limit?: number; cursor?: string }; body: none; answer: Schemas["OperatorLogEntryPage"] };
+  getNode: { path: none; query: none; body: none; answer: Schemas["NodeResponse"] };
+  drain: { path: none; query: none; body: none; answer: Schemas["NodeResponse"] };
+  undrain: { path: none; query: none; body: none; answer: Schemas["NodeResponse"] };
+  addDnd: { path: none; query: none; body: Schemas["NewDndNumbers"]; answer: Schemas["AddedNumbersResponse"] };
+  removeDnd: { path: { phone: string }; query: none; body: none; answer: Schemas["RemovedResponse"] };
+  startDndImport: { path: none; query: none; body: none; answer: Schemas["DndImportResponse"] };
+  addDndImportNumbers: { path: { import: string }; query: none; body: Schemas["DndImportPiece"]; answer: Schemas["DndImportedResponse"] };
+  finishDndImport: { path: { import: string }; query: none; body: none; answer: Schemas["DndImportResponse"] };
+  cancelDndImport: { path: { import: string }; query: none; body: none; answer: Schemas["RemovedResponse"] };
+  createTransferNumber: { path: { ws: string }; query: none; body: Schemas["NewTransferNumber"]; answer: Schemas["TransferNumberResponse"] };
+  listTransferNumbers: { path: { ws: string }; query: none; body: none; answer: Schemas["TransferNumberList"] };
+  deleteTransferNumber: { path: { ws: string; number: string }; query: none; body: none; answer: Schemas["RemovedResponse"] };
+  lockAgent: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["AgentLockResponse"] };
+  unlockAgent: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["AgentLockResponse"] };
+  createTool: { path: { ws: string }; query: none; body: Schemas["NewTool"]; answer: Schemas["ToolResponse"] };
+  listWorkspaceTools: { path: { ws: string }; query: none; body: none; answer: Schemas["ToolList"] };
+  deleteTool: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["DeletedResponse"] };
+  createCompliancePack: { path: { ws: string }; query: none; body: Schemas["NewCompliancePack"]; answer: Schemas["CompliancePackResponse"] };
+  listCompliancePacks: { path: { ws: string }; query: none; body: none; answer: Schemas["CompliancePackList"] };
+  createIntegration: { path: { ws: string }; query: none; body: Schemas["NewIntegration"]; answer: Schemas["IntegrationResponse"] };
+  listIntegrations: { path: { ws: string }; query: none; body: none; answer: Schemas["IntegrationList"] };
+  updateIntegration: { path: { ws: string; id: string }; query: none; body: Schemas["IntegrationChange"]; answer: Schemas["IntegrationResponse"] };
+  deleteIntegration: { path: { ws: string; id: string }; query: none; body: none; answer: Schemas["DeletedResponse"] };
+  createSignInLink: { path: none; query: none; body: Schemas["NewSignInLink"]; answer: Schemas["SignInLinkResponse"] };
 }
 
 export type OperationId = keyof Operations;
@@ -839,16 +1029,16 @@ export type OperationId = keyof Operations;
 export const OPERATIONS: { readonly [K in OperationId]: readonly [method: string, path: string, role: Role] } = {
   getAccount: ["GET", "/v1/me", "viewer"],
   getOwnWorkspace: ["GET", "/v1/workspace", "viewer"],
-  updateOwnWorkspace: ["PATCH", "/v1/workspace", "editor"],
+  updateOwnWorkspace: ["PATCH", "/v1/workspace", "admin"],
   listAgents: ["GET", "/v1/agents", "viewer"],
   createAgent: ["POST", "/v1/agents", "editor"],
   getAgent: ["GET", "/v1/agents/{id}", "viewer"],
   updateAgent: ["PUT", "/v1/agents/{id}", "editor"],
-  deleteAgent: ["DELETE", "/v1/agents/{id}", "editor"],
-  setAgentStatus: ["POST", "/v1/agents/{id}/status", "editor"],
+  deleteAgent: ["DELETE", "/v1/agents/{id}", "owner"],
+  setAgentStatus: ["POST", "/v1/agents/{id}/status", "admin"],
   getFlow: ["GET", "/v1/agents/{id}/flow", "viewer"],
   saveFlow: ["PUT", "/v1/agents/{id}/flow", "editor"],
-  publishFlow: ["POST", "/v1/agents/{id}/flow/publish", "editor"],
+  publishFlow: ["POST", "/v1/agents/{id}/flow/publish", "admin"],
   listVoices: ["GET", "/v1/voices", "viewer"],
   listFlowVersions: ["GET", "/v1/agents/{id}/flow/versions", "viewer"],
   getFlowVersion: ["GET", "/v1/agents/{id}/flow/versions/{number}", "viewer"],
@@ -892,11 +1082,11 @@ export const OPERATIONS: { readonly [K in OperationId]: readonly [method: string
   createCampaign: ["POST", "/v1/campaigns", "editor"],
   getCampaign: ["GET", "/v1/campaigns/{id}", "viewer"],
   updateCampaign: ["PUT", "/v1/campaigns/{id}", "editor"],
-  deleteCampaign: ["DELETE", "/v1/campaigns/{id}", "editor"],
-  setCampaignStatus: ["POST", "/v1/campaigns/{id}/status", "editor"],
+  deleteCampaign: ["DELETE", "/v1/campaigns/{id}", "admin"],
+  setCampaignStatus: ["POST", "/v1/campaigns/{id}/status", "admin"],
   setCampaignContacts: ["POST", "/v1/campaigns/{id}/contacts", "editor"],
   listCampaignContacts: ["GET", "/v1/campaigns/{id}/contacts", "viewer"],
-  runCampaign: ["POST", "/v1/campaigns/{id}/run", "editor"],
+  runCampaign: ["POST", "/v1/campaigns/{id}/run", "admin"],
   listCampaignRuns: ["GET", "/v1/campaigns/{id}/runs", "viewer"],
   getCampaignRun: ["GET", "/v1/campaign-runs/{id}", "viewer"],
   getCampaignSummary: ["GET", "/v1/campaigns/{id}/summary", "viewer"],
@@ -908,7 +1098,7 @@ export const OPERATIONS: { readonly [K in OperationId]: readonly [method: string
   listStagedRows: ["GET", "/v1/campaigns/{id}/staged-lists/{list}/rows", "viewer"],
   preflightStagedList: ["GET", "/v1/campaigns/{id}/staged-lists/{list}/preflight", "viewer"],
   editStagedRow: ["PATCH", "/v1/campaigns/{id}/staged-lists/{list}/rows/{row}", "editor"],
-  exportStagedFindings: ["GET", "/v1/campaigns/{id}/staged-lists/{list}/findings", "viewer"],
+  exportStagedFindings: ["GET", "/v1/campaigns/{id}/staged-lists/{list}/findings", "admin"],
   applyStagedList: ["POST", "/v1/campaigns/{id}/staged-lists/{list}/apply", "editor"],
   deleteStagedList: ["DELETE", "/v1/campaigns/{id}/staged-lists/{list}", "editor"],
   getCampaignBoard: ["GET", "/v1/campaigns/{id}/board", "viewer"],
@@ -929,7 +1119,7 @@ export const OPERATIONS: { readonly [K in OperationId]: readonly [method: string
   updateContact: ["PUT", "/v1/contacts/{id}", "editor"],
   deleteContact: ["DELETE", "/v1/contacts/{id}", "editor"],
   upsertContacts: ["POST", "/v1/contacts/batch", "editor"],
-  eraseContact: ["POST", "/v1/contacts/{id}/erase", "editor"],
+  eraseContact: ["POST", "/v1/contacts/{id}/erase", "owner"],
   openChatSession: ["POST", "/v1/chat/sessions", "editor"],
   sendChatMessage: ["POST", "/v1/chat/sessions/{id}/messages", "editor"],
   getChatSession: ["GET", "/v1/chat/sessions/{id}", "viewer"],
@@ -937,17 +1127,17 @@ export const OPERATIONS: { readonly [K in OperationId]: readonly [method: string
   listInbox: ["GET", "/v1/inbox", "viewer"],
   countInbox: ["GET", "/v1/inbox/counts", "viewer"],
   listInboxTeam: ["GET", "/v1/inbox/team", "viewer"],
-  setInboxCeiling: ["PUT", "/v1/inbox/team/{id}", "editor"],
+  setInboxCeiling: ["PUT", "/v1/inbox/team/{id}", "admin"],
   setInboxAvailability: ["PUT", "/v1/inbox/availability", "editor"],
   getInboxSettings: ["GET", "/v1/inbox/assignment", "viewer"],
-  setInboxSettings: ["PUT", "/v1/inbox/assignment", "editor"],
+  setInboxSettings: ["PUT", "/v1/inbox/assignment", "admin"],
   getInboxChat: ["GET", "/v1/inbox/{id}", "viewer"],
   takeInboxChat: ["POST", "/v1/inbox/{id}/takeover", "editor"],
   assignInboxChat: ["POST", "/v1/inbox/{id}/assign", "editor"],
   writeInboxMessage: ["POST", "/v1/inbox/{id}/messages", "editor"],
   handInboxChatBack: ["POST", "/v1/inbox/{id}/handback", "editor"],
   endInboxChat: ["POST", "/v1/inbox/{id}/end", "editor"],
-  markInboxChatRead: ["PUT", "/v1/inbox/{id}/read", "editor"],
+  markInboxChatRead: ["PUT", "/v1/inbox/{id}/read", "viewer"],
   listChatNotes: ["GET", "/v1/inbox/{id}/notes", "viewer"],
   createChatNote: ["POST", "/v1/inbox/{id}/notes", "editor"],
   listSavedAnswers: ["GET", "/v1/saved-answers", "viewer"],
@@ -966,7 +1156,7 @@ export const OPERATIONS: { readonly [K in OperationId]: readonly [method: string
   sendChannelMessage: ["POST", "/v1/chatapp/messages", "editor"],
   listChannelMessages: ["GET", "/v1/chatapp/messages", "viewer"],
   getChannelMessage: ["GET", "/v1/chatapp/messages/{id}", "viewer"],
-  getChannelMessageMedia: ["GET", "/v1/chatapp/messages/{id}/media", "viewer"],
+  getChannelMessageMedia: ["GET", "/v1/chatapp/messages/{id}/media", "editor"],
   listChannelTemplates: ["GET", "/v1/chatapp/templates", "viewer"],
   createChannelTemplate: ["POST", "/v1/chatapp/templates", "editor"],
   syncChannelTemplates: ["POST", "/v1/chatapp/templates/sync", "editor"],
@@ -985,7 +1175,7 @@ export const OPERATIONS: { readonly [K in OperationId]: readonly [method: string
   getEvaluation: ["GET", "/v1/evaluations/runs/{id}", "viewer"],
   setEvaluationMarks: ["PUT", "/v1/evaluations/runs/{id}/marks", "editor"],
   previewEvaluationSweep: ["POST", "/v1/evaluations/sweeps/preview", "editor"],
-  startEvaluationSweep: ["POST", "/v1/evaluations/sweeps", "editor"],
+  startEvaluationSweep: ["POST", "/v1/evaluations/sweeps", "admin"],
   listEvaluationSweeps: ["GET", "/v1/evaluations/sweeps", "viewer"],
   getEvaluationSweep: ["GET", "/v1/evaluations/sweeps/{id}", "viewer"],
   cancelEvaluationSweep: ["POST", "/v1/evaluations/sweeps/{id}/cancel", "editor"],
@@ -995,8 +1185,8 @@ export const OPERATIONS: { readonly [K in OperationId]: readonly [method: string
   createDataStream: ["POST", "/v1/data-streams", "editor"],
   getDataStream: ["GET", "/v1/data-streams/{id}", "viewer"],
   updateDataStream: ["PATCH", "/v1/data-streams/{id}", "editor"],
-  deleteDataStream: ["DELETE", "/v1/data-streams/{id}", "editor"],
-  rotateDataStreamToken: ["POST", "/v1/data-streams/{id}/rotate-token", "editor"],
+  deleteDataStream: ["DELETE", "/v1/data-streams/{id}", "admin"],
+  rotateDataStreamToken: ["POST", "/v1/data-streams/{id}/rotate-token", "admin"],
   pushRecords: ["POST", "/v1/data-streams/{id}/records", "editor"],
   listStreamRecords: ["GET", "/v1/data-streams/{id}/records", "viewer"],
   listCampaignStreams: ["GET", "/v1/campaigns/{id}/streams", "viewer"],
@@ -1005,14 +1195,14 @@ export const OPERATIONS: { readonly [K in OperationId]: readonly [method: string
   listKnowledgeBases: ["GET", "/v1/knowledge-bases", "viewer"],
   createKnowledgeBase: ["POST", "/v1/knowledge-bases", "editor"],
   getKnowledgeBase: ["GET", "/v1/knowledge-bases/{id}", "viewer"],
-  deleteKnowledgeBase: ["DELETE", "/v1/knowledge-bases/{id}", "editor"],
+  deleteKnowledgeBase: ["DELETE", "/v1/knowledge-bases/{id}", "admin"],
   addKnowledgeText: ["POST", "/v1/knowledge-bases/{id}/documents", "editor"],
   removeKnowledgeDocument: ["DELETE", "/v1/knowledge-bases/{id}/documents", "editor"],
   searchKnowledgeBase: ["GET", "/v1/knowledge-bases/{id}/search", "viewer"],
   listDoNotCall: ["GET", "/v1/dnc", "viewer"],
   addDoNotCall: ["POST", "/v1/dnc", "editor"],
   verifyLog: ["GET", "/v1/audit/verify", "viewer"],
-  exportLog: ["GET", "/v1/audit/export", "viewer"],
+  exportLog: ["GET", "/v1/audit/export", "admin"],
   getBlockedStats: ["GET", "/v1/audit/stats", "viewer"],
   getLogHead: ["GET", "/v1/audit/head", "viewer"],
   listLogRecords: ["GET", "/v1/audit/records", "viewer"],
@@ -1022,26 +1212,26 @@ export const OPERATIONS: { readonly [K in OperationId]: readonly [method: string
   revealCall: ["POST", "/v1/calls/{id}/reveal", "editor"],
   revealConversation: ["POST", "/v1/chatapp/conversations/{id}/reveal", "editor"],
   listNumbers: ["GET", "/v1/numbers", "viewer"],
-  setInboundAgent: ["PUT", "/v1/numbers/{id}/inbound-agent", "editor"],
+  setInboundAgent: ["PUT", "/v1/numbers/{id}/inbound-agent", "admin"],
   getWallet: ["GET", "/v1/wallet", "viewer"],
   listWalletTransactions: ["GET", "/v1/wallet/transactions", "viewer"],
   listWebhooks: ["GET", "/v1/webhooks", "viewer"],
-  createWebhook: ["POST", "/v1/webhooks", "editor"],
+  createWebhook: ["POST", "/v1/webhooks", "admin"],
   getWebhook: ["GET", "/v1/webhooks/{id}", "viewer"],
-  updateWebhook: ["PATCH", "/v1/webhooks/{id}", "editor"],
-  deleteWebhook: ["DELETE", "/v1/webhooks/{id}", "editor"],
-  rotateWebhookSecret: ["POST", "/v1/webhooks/{id}/rotate-secret", "editor"],
-  testWebhook: ["POST", "/v1/webhooks/{id}/test", "editor"],
+  updateWebhook: ["PATCH", "/v1/webhooks/{id}", "admin"],
+  deleteWebhook: ["DELETE", "/v1/webhooks/{id}", "admin"],
+  rotateWebhookSecret: ["POST", "/v1/webhooks/{id}/rotate-secret", "admin"],
+  testWebhook: ["POST", "/v1/webhooks/{id}/test", "admin"],
   listWebhookDeliveries: ["GET", "/v1/webhooks/{id}/deliveries", "viewer"],
   replayFailedDeliveries: ["POST", "/v1/webhooks/{id}/deliveries/replay", "editor"],
   getWebhookDelivery: ["GET", "/v1/webhooks/{id}/deliveries/{deliveryId}", "viewer"],
-  replayWebhookDelivery: ["POST", "/v1/webhooks/{id}/deliveries/{deliveryId}/replay", "editor"],
-  listEvents: ["GET", "/v1/events", "viewer"],
-  triggerEvent: ["POST", "/v1/events/trigger", "editor"],
+  replayWebhookDelivery: ["POST", "/v1/webhooks/{id}/deliveries/{deliveryId}/replay", "admin"],
+  listEvents: ["GET", "/v1/events", "admin"],
+  triggerEvent: ["POST", "/v1/events/trigger", "admin"],
   streamChanges: ["GET", "/v1/stream", "viewer"],
   listAttention: ["GET", "/v1/attention", "viewer"],
   listNotifications: ["GET", "/v1/notifications", "viewer"],
-  readNotifications: ["POST", "/v1/notifications/read", "editor"],
+  readNotifications: ["POST", "/v1/notifications/read", "viewer"],
   getOpenApi: ["GET", "/v1/openapi.json", "viewer"],
   getSignInMethods: ["GET", "/console/api/sign-in", "viewer"],
   signIn: ["POST", "/console/api/sign-in", "editor"],
@@ -1053,11 +1243,88 @@ export const OPERATIONS: { readonly [K in OperationId]: readonly [method: string
   revokeOtherSessions: ["DELETE", "/console/api/me/sessions", "editor"],
   revokeSession: ["DELETE", "/console/api/me/sessions/{id}", "editor"],
   listWorkspaceMembers: ["GET", "/v1/members", "viewer"],
-  updateMember: ["PATCH", "/v1/members/{id}", "editor"],
-  removeMember: ["DELETE", "/v1/members/{id}", "editor"],
-  inviteMember: ["POST", "/v1/members/invitations", "editor"],
-  listInvitations: ["GET", "/v1/members/invitations", "viewer"],
-  revokeInvitation: ["DELETE", "/v1/members/invitations/{id}", "editor"],
+  updateMember: ["PATCH", "/v1/members/{id}", "admin"],
+  removeMember: ["DELETE", "/v1/members/{id}", "admin"],
+  inviteMember: ["POST", "/v1/members/invitations", "admin"],
+  listInvitations: ["GET", "/v1/members/invitations", "admin"],
+  revokeInvitation: ["DELETE", "/v1/members/invitations/{id}", "admin"],
   acceptInvitation: ["POST", "/console/api/invitations/accept", "editor"],
   useSignInLink: ["POST", "/console/api/sign-in/link", "editor"],
+  findCampaign: ["GET", "/operator/v1/campaigns/{id}", "viewer"],
+  startListImport: ["POST", "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports", "editor"],
+  addListImportRows: ["POST", "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports/{import}/rows", "editor"],
+  finishListImport: ["POST", "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports/{import}/finish", "editor"],
+  cancelListImport: ["DELETE", "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports/{import}", "editor"],
+  getBoard: ["GET", "/operator/v1/workspaces/{ws}/boards/{id}", "viewer"],
+  updateBoard: ["PUT", "/operator/v1/workspaces/{ws}/boards/{id}", "editor"],
+  getBoardCard: ["GET", "/operator/v1/workspaces/{ws}/boards/{id}/cards/{cardId}", "viewer"],
+  addKnowledgeFile: ["POST", "/operator/v1/workspaces/{ws}/knowledge-bases/{id}/files", "editor"],
+  listChats: ["GET", "/operator/v1/workspaces/{ws}/chats", "viewer"],
+  getChat: ["GET", "/operator/v1/workspaces/{ws}/chats/{id}", "viewer"],
+  takeChatOver: ["POST", "/operator/v1/workspaces/{ws}/chats/{id}/takeover", "editor"],
+  writeChatMessage: ["POST", "/operator/v1/workspaces/{ws}/chats/{id}/messages", "editor"],
+  handChatBack: ["POST", "/operator/v1/workspaces/{ws}/chats/{id}/handback", "editor"],
+  endChat: ["POST", "/operator/v1/workspaces/{ws}/chats/{id}/end", "editor"],
+  getBusinessHours: ["GET", "/operator/v1/workspaces/{ws}/agents/{id}/business-hours", "viewer"],
+  setBusinessHours: ["PUT", "/operator/v1/workspaces/{ws}/agents/{id}/business-hours", "editor"],
+  removeBusinessHours: ["DELETE", "/operator/v1/workspaces/{ws}/agents/{id}/business-hours", "editor"],
+  putChannelConnection: ["PUT", "/operator/v1/workspaces/{ws}/chatapp/connection", "admin"],
+  getChannelConnection: ["GET", "/operator/v1/workspaces/{ws}/chatapp/connection", "admin"],
+  deleteChannelConnection: ["DELETE", "/operator/v1/workspaces/{ws}/chatapp/connection", "admin"],
+  bindChannelNumber: ["POST", "/operator/v1/workspaces/{ws}/chatapp/numbers", "admin"],
+  listBoundChannelNumbers: ["GET", "/operator/v1/workspaces/{ws}/chatapp/numbers", "viewer"],
+  releaseChannelNumber: ["DELETE", "/operator/v1/workspaces/{ws}/chatapp/numbers/{id}", "admin"],
+  listChatLabels: ["GET", "/operator/v1/workspaces/{ws}/chat-labels", "viewer"],
+  createChatLabel: ["POST", "/operator/v1/workspaces/{ws}/chat-labels", "editor"],
+  deleteChatLabel: ["DELETE", "/operator/v1/workspaces/{ws}/chat-labels/{id}", "editor"],
+  setChatLabels: ["PUT", "/operator/v1/workspaces/{ws}/chats/{id}/labels", "editor"],
+  listDocuments: ["GET", "/operator/v1/workspaces/{ws}/documents", "editor"],
+  getDocument: ["GET", "/operator/v1/workspaces/{ws}/documents/{id}", "editor"],
+  getDocumentFile: ["GET", "/operator/v1/workspaces/{ws}/documents/{id}/file", "editor"],
+  reviewDocument: ["POST", "/operator/v1/workspaces/{ws}/documents/{id}/review", "editor"],
+  liftOptOut: ["POST", "/operator/v1/workspaces/{ws}/contacts/{id}/lift-opt-out", "editor"],
+  removeDoNotCall: ["DELETE", "/operator/v1/workspaces/{ws}/dnc/{phone}", "editor"],
+  acceptLog: ["POST", "/operator/v1/workspaces/{ws}/audit/accept", "editor"],
+  getOperatorOpenApi: ["GET", "/operator/v1/openapi.json", "viewer"],
+  createWorkspace: ["POST", "/operator/v1/workspaces", "editor"],
+  listWorkspaces: ["GET", "/operator/v1/workspaces", "viewer"],
+  getWorkspace: ["GET", "/operator/v1/workspaces/{ws}", "viewer"],
+  updateWorkspace: ["PATCH", "/operator/v1/workspaces/{ws}", "editor"],
+  createKey: ["POST", "/operator/v1/workspaces/{ws}/keys", "admin"],
+  listKeys: ["GET", "/operator/v1/workspaces/{ws}/keys", "admin"],
+  rotateKey: ["POST", "/operator/v1/workspaces/{ws}/keys/{key}/rotate", "admin"],
+  revokeKey: ["DELETE", "/operator/v1/workspaces/{ws}/keys/{key}", "admin"],
+  createWalletEntry: ["POST", "/operator/v1/workspaces/{ws}/wallet/entries", "editor"],
+  listWalletEntries: ["GET", "/operator/v1/workspaces/{ws}/wallet/entries", "viewer"],
+  createNumber: ["POST", "/operator/v1/workspaces/{ws}/numbers", "editor"],
+  listWorkspaceNumbers: ["GET", "/operator/v1/workspaces/{ws}/numbers", "viewer"],
+  updateNumber: ["PATCH", "/operator/v1/workspaces/{ws}/numbers/{id}", "editor"],
+  releaseNumber: ["DELETE", "/operator/v1/workspaces/{ws}/numbers/{id}", "editor"],
+  createMember: ["POST", "/operator/v1/workspaces/{ws}/members", "editor"],
+  listMembers: ["GET", "/operator/v1/workspaces/{ws}/members", "viewer"],
+  listOperatorLog: ["GET", "/operator/v1/log", "viewer"],
+  getNode: ["GET", "/operator/v1/node", "viewer"],
+  drain: ["POST", "/operator/v1/node/drain", "editor"],
+  undrain: ["POST", "/operator/v1/node/undrain", "editor"],
+  addDnd: ["POST", "/operator/v1/dnd", "editor"],
+  removeDnd: ["DELETE", "/operator/v1/dnd/{phone}", "editor"],
+  startDndImport: ["POST", "/operator/v1/dnd-imports", "editor"],
+  addDndImportNumbers: ["POST", "/operator/v1/dnd-imports/{import}/numbers", "editor"],
+  finishDndImport: ["POST", "/operator/v1/dnd-imports/{import}/finish", "editor"],
+  cancelDndImport: ["DELETE", "/operator/v1/dnd-imports/{import}", "editor"],
+  createTransferNumber: ["POST", "/operator/v1/workspaces/{ws}/transfer-numbers", "admin"],
+  listTransferNumbers: ["GET", "/operator/v1/workspaces/{ws}/transfer-numbers", "admin"],
+  deleteTransferNumber: ["DELETE", "/operator/v1/workspaces/{ws}/transfer-numbers/{number}", "admin"],
+  lockAgent: ["POST", "/operator/v1/workspaces/{ws}/agents/{id}/lock", "editor"],
+  unlockAgent: ["POST", "/operator/v1/workspaces/{ws}/agents/{id}/unlock", "editor"],
+  createTool: ["POST", "/operator/v1/workspaces/{ws}/tools", "admin"],
+  listWorkspaceTools: ["GET", "/operator/v1/workspaces/{ws}/tools", "admin"],
+  deleteTool: ["DELETE", "/operator/v1/workspaces/{ws}/tools/{id}", "admin"],
+  createCompliancePack: ["POST", "/operator/v1/workspaces/{ws}/compliance-packs", "editor"],
+  listCompliancePacks: ["GET", "/operator/v1/workspaces/{ws}/compliance-packs", "viewer"],
+  createIntegration: ["POST", "/operator/v1/workspaces/{ws}/integrations", "admin"],
+  listIntegrations: ["GET", "/operator/v1/workspaces/{ws}/integrations", "editor"],
+  updateIntegration: ["PUT", "/operator/v1/workspaces/{ws}/integrations/{id}", "admin"],
+  deleteIntegration: ["DELETE", "/operator/v1/workspaces/{ws}/integrations/{id}", "admin"],
+  createSignInLink: ["POST", "/operator/v1/sign-in-links", "editor"],
 };

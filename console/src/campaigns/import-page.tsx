@@ -9,7 +9,7 @@ import { campaignName } from './list-page.tsx';
 import { Columns } from './mapping.tsx';
 import { useImport, useVariables, type Import } from './import-state.ts';
 import type { SheetError } from './sheet/fault.ts';
-import { MOST_ROWS } from './sheet/reader.ts';
+import { MOST_ROWS } from './sheet/most.ts';
 import { useCampaign, useMayEdit } from './queries.ts';
 import { StagedRows } from './staged-rows.tsx';
 import { Findings, Money, Verdict, When } from './verdict.tsx';

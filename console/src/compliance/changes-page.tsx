@@ -30,7 +30,7 @@ function columns(name: (actor: string) => string, beside: boolean): readonly Col
     { key: 'at', head: 'IST', width: '116px', right: true, cell: (row) => <When at={row.at} /> },
     { key: 'who', head: t('Who'), width: 'minmax(130px, 1fr)', cell: (row) => (row.actor.startsWith('key_') ? <span className="mono">{row.actor}</span> : <Name>{name(row.actor)}</Name>) },
     { key: 'what', head: t('What'), width: 'minmax(180px, 1.2fr)', cell: (row) => <What operation={row.operation} /> },
-    { key: 'object', head: t('On'), width: 'minmax(200px, 1.2fr)', cell: (row) => (row.objectId ? <ObjectLink id={row.objectId} /> : <span className="dim">–</span>) },
+    { key: 'object', head: t('About'), width: 'minmax(200px, 1.2fr)', cell: (row) => (row.objectId ? <ObjectLink id={row.objectId} /> : <span className="dim">–</span>) },
     { key: 'fields', head: t('Fields'), width: 'minmax(100px, .8fr)', cell: (row) => <span className="mid">{row.changes.map((one) => one.field).join(', ') || '–'}</span> },
     { key: 'from', head: t('From'), width: '120px', cell: (row) => <span className="mono dim">{row.address}</span> },
   ];
@@ -46,7 +46,7 @@ function ChangeRail({ action, name, onClose }: { action: Action; name: (actor: s
         <Facts>
           <Fact name={t('Who')}><Name>{name(action.actor)}</Name> <span className="mono dim">{action.actor === 'operator' ? '' : action.actor}</span></Fact>
           <Fact name={t('What')}><What operation={action.operation} /> <span className="mono dim">{action.operation}</span></Fact>
-          {action.objectId && <Fact name={t('On')}><ObjectLink id={action.objectId} /></Fact>}
+          {action.objectId && <Fact name={t('About')}><ObjectLink id={action.objectId} /></Fact>}
           {action.path.filter((id) => id !== action.objectId).map((id) => <Fact key={id} name={t('Also')}><ObjectLink id={id} /></Fact>)}
           <Fact name={t('When')}><When at={action.at} /></Fact>
         </Facts>

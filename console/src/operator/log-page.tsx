@@ -10,7 +10,7 @@ const columns = (name: (id: string) => string): readonly Column<LogEntry>[] => [
   { key: 'at', head: 'IST', width: '116px', right: true, cell: (row) => <When at={row.at} /> },
   { key: 'what', head: t('Operation'), width: 'minmax(180px, 1fr)', cell: (row) => <span className="mono">{row.operation}</span> },
   { key: 'workspace', head: t('Workspace'), width: 'minmax(160px, 1fr)', cell: (row) => (row.workspaceId ? <Link className="link under" href={`/workspaces/${row.workspaceId}`}><Name>{name(row.workspaceId)}</Name></Link> : <span className="dim">–</span>) },
-  { key: 'subject', head: t('On'), width: 'minmax(240px, 1.4fr)', cell: (row) => <bdi className="mono dim" dir="auto" translate="no">{row.subject}</bdi> },
+  { key: 'subject', head: t('About'), width: 'minmax(240px, 1.4fr)', cell: (row) => <bdi className="mono dim" dir="auto" translate="no">{row.subject}</bdi> },
   { key: 'request', head: t('Request'), width: 'minmax(190px, 1fr)', cell: (row) => <span className="mono dim">{row.requestId}</span> },
 ];
 

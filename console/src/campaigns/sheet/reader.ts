@@ -1,4 +1,5 @@
 // Holds a file and makes the rows that are sent. Runs in a worker.
+import { MOST_ROWS } from './most.ts';
 import { hasOtherDigits, isExponent, monthFirst, phoneText, plainNumber } from './cells.ts';
 import { guess, looksLikePhone, type SheetColumn, type Target } from './columns.ts';
 import { decode, delimiterOf, parse } from './csv.ts';
@@ -29,7 +30,6 @@ export interface Piece { readonly contacts: readonly Contact[]; readonly last: b
 /** What reading changed in the columns that are used. */
 export interface Made { readonly total: number; readonly otherDigits: number; readonly exponents: number; readonly cut: number; readonly leftOut: number }
 
-export const MOST_ROWS = 50_000;
 const PIECE_ROWS = 2_000;
 const PIECE_SIZE = 1_500_000;
 const LARGEST = 100_000_000;
