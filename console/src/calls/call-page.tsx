@@ -58,7 +58,7 @@ function Call({ call, renew }: { call: Detail; renew: () => Promise<string | nul
   useKeys([
     ...(hears ? [{ key: ' ', text: t('Play or pause'), act: sound.toggle }, { key: 'ArrowLeft', text: t('5 seconds back'), act: () => sound.seek(sound.position - 5, sound.playing) }, { key: 'ArrowRight', text: t('5 seconds on'), act: () => sound.seek(sound.position + 5, sound.playing) }] : []),
     { key: 'j', text: t('Next call'), act: () => move(1) }, { key: 'k', text: t('Call before'), act: () => move(-1) },
-    ...(exists('compliance') ? [{ key: 'e', text: t('Its record in the log'), act: () => go(`/compliance/dials?callId=${call.id}`) }] : []),
+    ...(exists('compliance') ? [{ key: 'e', text: t('Its record in the log'), act: () => go(`/compliance/dials?call=${call.id}`) }] : []),
   ]);
   const agent = call.agentName ?? t('Agent');
   const customer = call.contactName?.split(' ')[0] ?? t('Customer');

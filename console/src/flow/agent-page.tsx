@@ -39,7 +39,7 @@ function OneAgent({ agent, tab }: { agent: Agent; tab: string }) {
     <>
       <Head back={{ href: '/agents', text: t('Agents') }} title={agent.name} sub={<State tone={active ? 'ok' : 'mute'}>{statusName(agent.status)}</State>}>
         {status && <Button kind={active ? 'plain' : 'primary'} onPress={() => setAsking('status')}>{active ? t('Take out of service…') : t('Put in service…')}</Button>}
-        <More entries={[...raw.entries, erases && '-', erases && { text: t('Delete the agent…'), danger: true, act: () => setAsking('delete') }]} />
+        <More entries={[...raw.entries, { text: t('Evaluation'), href: `/evaluation/${agent.id}` }, erases && '-', erases && { text: t('Delete the agent…'), danger: true, act: () => setAsking('delete') }]} />
       </Head>
       {raw.sheet}
       <Tabs label={t('Parts of the agent')} value={shown} items={items}>
