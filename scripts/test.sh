@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Every test; the service's own suite on both engines. Fails when something is missing.
 #
-# The console comes first, since it is put into the binary. Everything is built then, as one selection (--workspace): another selection has other features of its dependencies, and would be built anew.
-# That build runs the lints (scripts/lints.sh). Then three lanes run side by side: what waits for real time (telephones, time-outs, outages) and
+# The console comes first, since it is put into the binary. Everything is built then, as one selection (--workspace): another selection has other features of
+# its dependencies, and would be built anew. That build runs the lints (scripts/lints.sh). Then three lanes run side by side: what waits for real time (telephones, time-outs, outages) and
 # needs little of the machine; the tests in Rust, which compute; and what uses the service from outside, which does a bit of both. The last two
 # yield to the first (nice). Nothing is tried twice. What a step printed stays in target/tests/; of a step that fails, what failed first is shown.
 # The time of a step is that of the clock and, beside it, what it took of the processors; a server that a lane shares is not counted.
@@ -25,7 +25,7 @@ trap end EXIT
 # processes of its own, up to twenty: more tests at once than these, and a peer may start later than a caller waits for its answer.
 telephone_threads=32 signalling_threads=4
 # The most seconds of a step: one that hangs fails and shows where.
-longest=2400
+longest=3000
 
 # step NAME COMMAND…
 step() {
@@ -66,7 +66,8 @@ waits() {
     step "calls in real time" cargo test --workspace --test phone -- --test-threads $telephone_threads &&
         step "signalling and sound in real time" cargo test --workspace --test sip --test media -- --test-threads $signalling_threads &&
         step "calls through a dispatcher" python3 scripts/dispatcher.py "$DASTAK" &&
-        step "a database that fails" scripts/failover.sh --strict --keep "$logs/failover" every
+        step "a database that fails" scripts/failover.sh --strict --keep "$logs/failover" every &&
+        step "the console in a browser" env CONSOLE_FROM=binary scripts/console-test.sh
 }
 
 computes() {
@@ -88,7 +89,6 @@ from_outside() {
         step "signatures, by a library from outside" scripts/verify-signature.sh &&
         step "files of deployments" "$(scripts/python.sh)" scripts/deployment.py "$DASTAK" &&
         step "the reference in a browser" python3 scripts/reference.py "$DASTAK" &&
-        step "the console in a browser" scripts/console-test.sh &&
         step "the README as pasted" python3 scripts/readme.py "$DASTAK"
 }
 

@@ -59,7 +59,7 @@ async function newContext(browser: Browser, service: Service, front: Front, look
     viewport: { width, height: width < 760 ? 780 : 900 }, timezoneId: look.timezone ?? 'Asia/Kolkata', locale: 'en-IN',
     hasTouch: look.touch ?? width < 760, reducedMotion: 'reduce',
   });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(90_000);
   await context.addInitScript(`localStorage.setItem('theme', '${look.theme ?? 'light'}'); localStorage.setItem('language', '${look.lang ?? 'en'}');`);
   if (look.role !== null) {
     const role = look.role ?? 'owner';
@@ -76,10 +76,16 @@ async function language(context: BrowserContext, front: Front, lang: 'en' | 'hi'
   assert.equal(answer.status(), 200, await answer.text());
 }
 
-/** The page has its heading, and no grey bars are left. */
+/** The page has its heading, no grey bars are left, and no answer has been awaited for a tenth of a second: what a page asks for, it asks after it is drawn. */
 export async function drawn(page: Page): Promise<void> {
   await page.waitForSelector('h1', { state: 'attached' });
-  await page.waitForFunction(() => document.querySelector('[data-state="loading"]') === null);
+  await page.waitForFunction(() => {
+    const noted = globalThis as { quietSince?: number | undefined };
+    const busy = document.documentElement.dataset.fetching !== '0' || document.querySelector('[data-state="loading"]') !== null;
+    if (busy) { noted.quietSince = undefined; return false; }
+    noted.quietSince ??= performance.now();
+    return performance.now() - noted.quietSince > 100;
+  });
 }
 
 const complaints = new WeakMap<Page, string[]>();

@@ -19,7 +19,7 @@ after(async () => { await browser?.close(); await front?.close(); });
 
 async function open(look: { width?: number; timezone?: string; theme?: 'light' | 'dark' } = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: look.width ?? 1440, height: 900 }, timezoneId: look.timezone ?? 'Asia/Kolkata', reducedMotion: 'reduce', colorScheme: look.theme ?? 'light' });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(90_000);
   const page = await context.newPage();
   watch(page, front.url);
   await page.goto(`${front.url}/console/`);

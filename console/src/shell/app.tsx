@@ -1,4 +1,4 @@
-import { QueryClientProvider } from '@tanstack/react-query';
+import { QueryClientProvider, useIsFetching } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { I18nProvider } from 'react-aria-components';
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
@@ -57,6 +57,13 @@ showTheme();
 const kept = localStorage.getItem('language') ?? (navigator.language.startsWith('hi') ? 'hi' : 'en');
 void setLanguage(kept === 'hi' ? 'hi' : 'en');
 
+/** Says on the page how many answers are on their way. */
+function Fetching() {
+  const fetching = useIsFetching();
+  useEffect(() => { document.documentElement.dataset.fetching = String(fetching); }, [fetching]);
+  return null;
+}
+
 export function App() {
   const language = useLanguage();
   return (
@@ -72,6 +79,7 @@ export function App() {
             </Switch>
             <SignInDialog />
             <Toasts />
+            <Fetching />
           </Routed>
         </Router>
       </I18nProvider>

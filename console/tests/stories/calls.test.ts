@@ -7,7 +7,7 @@ import { axe, noConsoleErrors, startStage, type Stage } from '../browser.ts';
 import { ATTACKS } from '../fixtures.ts';
 import { startModel, type Model } from './model.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 let stage: Stage;
 let model: Model;
 before(async () => {
