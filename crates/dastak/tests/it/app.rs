@@ -427,7 +427,7 @@ impl TestApp {
             );
         }
         let method_name = Method::from_bytes(method.as_bytes()).expect("a method");
-        let limits = Limits { deadline: Duration::from_secs(60), max_response_bytes: 64 << 20 };
+        let limits = Limits { deadline: Duration::from_secs(240), max_response_bytes: 64 << 20 };
         let response = self
             .http
             .send(Request { method: method_name, target, headers: map, body }, limits)
