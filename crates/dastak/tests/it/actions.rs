@@ -134,10 +134,9 @@ async fn changes_are_recorded_and_traffic_of_keys_is_not() {
     assert_eq!(log["data"][0]["operation"], "updateWorkspace");
     // Test mode has a chain of its own. A sample event is a record by itself.
     world.app.post(world.test(), "/v1/events/trigger", &json!({"type": "wallet.low"})).await.expect(202);
-    let person = json!({"externalRef": "r", "phone": "9812345678"});
-    let person = world.app.post(world.test(), "/v1/contacts", &person).await.data(201);
+    world.app.post(world.test(), "/v1/nudges/cancel", &json!({"all": true})).await.expect(200);
     let of_test = world.app.get(world.test(), "/v1/audit/actions").await.list(200);
-    assert_eq!(shown(&of_test), [format!("upsertContact {}", person["id"].as_str().unwrap())]);
+    assert_eq!(shown(&of_test), ["cancelNudges "]);
     assert_eq!(actions(&world, "").await.len(), before + 5);
 }
 
