@@ -134,9 +134,14 @@ async fn changes_are_recorded_and_traffic_of_keys_is_not() {
     assert_eq!(log["data"][0]["operation"], "updateWorkspace");
     // Test mode has a chain of its own. A sample event is a record by itself.
     world.app.post(world.test(), "/v1/events/trigger", &json!({"type": "wallet.low"})).await.expect(202);
-    world.app.post(world.test(), "/v1/nudges/cancel", &json!({"all": true})).await.expect(200);
+    let at = world.app().clock.now().plus(domain::time::HOUR).to_string();
+    let body = json!({"agentId": world.agent, "toNumber": "9812340100", "scheduledAt": at});
+    let nudge =
+        world.app.post_with(world.test(), "/v1/nudges", &[("idempotency-key", "n")], &body).await.data(201);
+    let nudge = nudge["id"].as_str().unwrap();
+    world.app.post(world.test(), &format!("/v1/nudges/{nudge}/cancel"), &json!({})).await.expect(200);
     let of_test = world.app.get(world.test(), "/v1/audit/actions").await.list(200);
-    assert_eq!(shown(&of_test), ["cancelNudges "]);
+    assert_eq!(shown(&of_test), [format!("cancelNudge {nudge}")]);
     assert_eq!(actions(&world, "").await.len(), before + 5);
 }
 
