@@ -2,8 +2,8 @@
 # Every test; the service's own suite on both engines. Fails when something is missing.
 #
 # The console comes first, since it is put into the binary. Everything is built then, as one selection (--workspace): another selection has other features of
-# its dependencies, and would be built anew. That build runs the lints (scripts/lints.sh). Then three lanes run side by side: what waits for real time (telephones, time-outs, outages) and
-# needs little of the machine; the tests in Rust, which compute; and what uses the service from outside, which does a bit of both. The last two
+# its dependencies, and would be built anew. That build runs the lints (scripts/lints.sh). Then three lanes run side by side: what waits for real time (telephones,
+# time-outs, outages) and needs little of the machine, and after it the console in a browser; the tests in Rust, which compute; and what uses the service from outside, which does a bit of both. The last two
 # yield to the first (nice). Nothing is tried twice. What a step printed stays in target/tests/; of a step that fails, what failed first is shown.
 # The time of a step is that of the clock and, beside it, what it took of the processors; a server that a lane shares is not counted.
 set -euo pipefail
