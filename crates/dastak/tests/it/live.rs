@@ -779,19 +779,22 @@ async fn attention_is_what_is_so_now() {
     let balance = world.wallet().await.0;
     world.pay(-balance).await;
     let listed = viewer.get("/v1/attention").await.list(200);
-    let short: Vec<Value> = listed
-        .iter()
-        .map(|item| json!([item["kind"], item["subject"]["id"], item["action"], item["count"]]))
-        .collect();
+    let short: Vec<Value> =
+        listed.iter().map(|item| json!([item["kind"], item["subject"]["id"], item["action"]])).collect();
     assert_eq!(
         short,
         [
-            json!(["wallet_exhausted", null, "top_up", 1]),
-            json!(["integration_broken", account, "reconnect", 1]),
-            json!(["webhook_failing", endpoint, "look_at_deliveries", 1]),
-            json!(["stream_stopped", stream, "activate", 1]),
+            json!(["wallet_exhausted", null, "top_up"]),
+            json!(["integration_broken", account, "reconnect"]),
+            json!(["webhook_failing", endpoint, "look_at_deliveries"]),
+            json!(["stream_stopped", stream, "activate"]),
         ]
     );
+    // An endpoint counts its failed attempts, and each advance may have brought one more.
+    for item in &listed {
+        let (count, of_endpoint) = (item["count"].as_i64(), item["kind"] == "webhook_failing");
+        assert!(count == Some(1) || of_endpoint && count > Some(0), "{item}");
+    }
     assert_eq!(kinds(&neighbour.member(MemberRole::Viewer).await).await, [] as [String; 0]);
     // The failed sample was of the live mode, and a test page shows no money.
     assert_eq!(kinds(&viewer.in_test_mode()).await, ["integration_broken", "stream_stopped"]);
