@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { events, type StreamEvent } from '../src/api/events.ts';
 import { scopeOf } from '../src/api/scope.ts';
 import { topicsOf } from '../src/api/topics.ts';
-import { bytes, count, percent, rupees, rupeesWhole } from '../src/parts/money.ts';
+import { bytes, count, paise, percent, rupees, rupeesWhole } from '../src/parts/money.ts';
 import { clock, clockMillis, day, dayBegin, dayEnd, dayOf, span, utc, when } from '../src/parts/time.ts';
 import { plural, t } from '../src/parts/words.ts';
 
@@ -44,6 +44,11 @@ test('sentences take values and numbers', () => {
   assert.equal(plural(1, '{n} chat', '{n} chats'), '1 chat');
   assert.equal(plural(312_406, '{n} chat', '{n} chats'), '3,12,406 chats');
   assert.equal(plural(0, '{n} chat', '{n} chats'), '0 chats');
+});
+
+test('an amount is rupees for sure, or it is refused', () => {
+  for (const [text, amount] of [['450', 45_000], ['1,84,250.00', 18_425_000], ['184,250', 18_425_000], ['₹ 2,500.5', 250_050], ['−10', -1_000], ['0.1', 10]] as const) assert.equal(paise(text), amount, text);
+  for (const unsure of ['', ' ', '1,5', '1,00', '12,34', '1e3', '0x10', '1.005', '1.2.3', '.5', 'Infinity', '५००', '10 lakh', '--1']) assert.equal(paise(unsure), null, unsure);
 });
 
 test('the workspace and the mode stand in the address', () => {

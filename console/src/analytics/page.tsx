@@ -1,12 +1,12 @@
 import './page.css';
 import { currentScope } from '../api/index.ts';
-import { Body, Box, Button, ButtonLink, Dates, Empty, Facet, Figure, Figures, Head, More, NoMatch, Shown, count, dayName, millis, percent, plural, rangeName, rupees, rupeesWhole, span, t, useRaw, type FacetItem } from '../parts/index.ts';
+import { Body, Box, Button, ButtonLink, Dates, Empty, Facet, Figure, Figures, Head, More, NoMatch, Shown, causeWord, count, dayName, millis, percent, plural, rangeName, rupees, rupeesWhole, span, t, useRaw, type FacetItem } from '../parts/index.ts';
 import { exists } from '../shell/index.ts';
 import { Columns, Legend, Rows, type Row } from './bars.tsx';
 import { HourSheet } from './hour-sheet.tsx';
 import { HoursBox, WeekBox } from './hours.tsx';
 import { AgentReactions, ProviderReactions } from './reactions.tsx';
-import { callsBehind, causeName, outcomeName, useAgents, useAsked, useCampaigns, useReport, type Asked, type Report } from './queries.ts';
+import { callsBehind, outcomeName, useAgents, useAsked, useCampaigns, useReport, type Asked, type Report } from './queries.ts';
 
 export function Page() {
   const asked = useAsked();
@@ -98,6 +98,6 @@ function OutcomeBox({ report, asked }: { report: Report; asked: Asked }) {
 function CauseBox({ report, asked }: { report: Report; asked: Asked }) {
   const all = Object.entries(report.byEndCause).sort((a, b) => b[1] - a[1]);
   const sum = all.reduce((total, [, n]) => total + n, 0);
-  const rows: Row[] = all.map(([cause, n]) => ({ id: cause, name: causeName(cause), value: n, figure: count(n), under: percent(sum === 0 ? 0 : n / sum), href: behind(asked, { endCause: cause }) }));
+  const rows: Row[] = all.map(([cause, n]) => ({ id: cause, name: causeWord(cause), value: n, figure: count(n), under: percent(sum === 0 ? 0 : n / sum), href: behind(asked, { endCause: cause }) }));
   return <Box title={t('How calls end')}>{rows.length === 0 ? <p className="mid">{t('No call has ended yet.')}</p> : <Rows label={t('How calls end')} rows={rows} />}</Box>;
 }

@@ -52,24 +52,3 @@ export function outcomeName(outcome: string): string {
     default: return outcome.replaceAll('_', ' ');
   }
 }
-
-export function causeName(cause: string): string {
-  switch (cause) {
-    case 'agent_ended': return t('Agent said goodbye');
-    case 'caller_hangup': return t('Other side hung up');
-    case 'silence_timeout': return t('Silence');
-    case 'max_duration': return t('Longest time');
-    case 'transfer_handoff': return t('A person took over');
-    case 'api_hangup': return t('Ended by us');
-    case 'error': return t('Failure of the service');
-    case 'no_answer': return t('No answer');
-    case 'busy': return t('Busy');
-    case 'voicemail': return t('Voicemail');
-    case 'rejected': return t('Rejected');
-    case 'invalid_number': return t('No such number');
-    case 'not_connected': return t('Agent could not start');
-    case 'provider_error': return t('Carrier refused');
-    case 'possibly_placed': return t('May have rung');
-    default: return cause.replaceAll('_', ' ');
-  }
-}

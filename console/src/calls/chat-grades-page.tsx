@@ -1,10 +1,9 @@
 import { useMemo, useState } from 'react';
 import { useRead, type Schemas } from '../api/index.ts';
-import { Body, ButtonLink, Head, Name, Shown, Tag, clockSeconds, t } from '../parts/index.ts';
+import { Body, ButtonLink, Head, Name, Shown, Tag, clockSeconds, spelled, t } from '../parts/index.ts';
 import { exists } from '../shell/index.ts';
 import './call.css';
 import { Grades } from './grades.tsx';
-import { spelled } from './names.ts';
 import { WindowTitle } from './window-title.tsx';
 
 /** A finished chat beside its grades. The inbox is where it is answered. */

@@ -3,8 +3,7 @@ import { MessageSquareQuote } from 'lucide-react';
 import { useState } from 'react';
 import { Button as KitButton } from 'react-aria-components';
 import { useMay, useMembership, useRead, useSend, type Schemas } from '../api/index.ts';
-import { Button, Confirm, ErrorNote, Facts, Fact, Icon, Name, Segment, State, Tag, TextInput, When, plural, rupees, t, type Tone } from '../parts/index.ts';
-import { spelled } from './names.ts';
+import { Button, Confirm, ErrorNote, Fact, Facts, Icon, Name, Segment, State, Tag, TextInput, When, plural, rupees, spelled, t, type Tone } from '../parts/index.ts';
 
 type Evaluation = Schemas['Evaluation'];
 type Verdict = Schemas['EvaluationVerdict'];

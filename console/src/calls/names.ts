@@ -1,15 +1,9 @@
 // States, causes, gates and events of calls in words. Keys that the service does not name here are a customer's own: shown as they are.
 import type { Schemas } from '../api/index.ts';
-import { t, type Tone } from '../parts/index.ts';
+import { spelled, t, type Tone } from '../parts/index.ts';
 
 type Call = Schemas['Call'];
 export interface StateWord { readonly text: string; readonly tone: Tone }
-
-/** `callback_requested` as people write it. */
-export function spelled(key: string): string {
-  const words = key.replaceAll('_', ' ').trim();
-  return words.charAt(0).toLocaleUpperCase('en') + words.slice(1);
-}
 
 export function stateWord(call: Pick<Call, 'state' | 'status' | 'endCause'>): StateWord {
   if (call.state === 'blocked') return { text: t('Blocked'), tone: 'rule' };
@@ -52,28 +46,6 @@ export function causeText(cause: string): string {
     case 'provider_error': return t('The carrier refused before a ring.');
     case 'possibly_placed': return t('The carrier’s answer was lost: the phone may have rung. It is never repeated.');
     default: return /^sip_\d+$/.test(cause) ? t('The carrier answered {code}.', { code: cause.slice(4) }) : spelled(cause);
-  }
-}
-
-/** The same in a word or two, for lists. */
-export function causeWord(cause: string): string {
-  switch (cause) {
-    case 'agent_ended': return t('Agent said goodbye');
-    case 'caller_hangup': return t('Other side hung up');
-    case 'silence_timeout': return t('Silence');
-    case 'max_duration': return t('Longest time');
-    case 'transfer_handoff': return t('A person took over');
-    case 'api_hangup': return t('Ended by us');
-    case 'error': return t('Failure of the service');
-    case 'no_answer': return t('No answer');
-    case 'busy': return t('Busy');
-    case 'voicemail': return t('Voicemail');
-    case 'rejected': return t('Rejected');
-    case 'invalid_number': return t('No such number');
-    case 'not_connected': return t('Agent could not start');
-    case 'provider_error': return t('Carrier refused');
-    case 'possibly_placed': return t('May have rung');
-    default: return /^sip_\d+$/.test(cause) ? t('Carrier {code}', { code: cause.slice(4) }) : spelled(cause);
   }
 }
 

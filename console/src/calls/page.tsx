@@ -3,15 +3,12 @@ import { useEffect, useMemo, useState } from 'react';
 import { Button as KitButton } from 'react-aria-components';
 import { useLocation } from 'wouter';
 import { currentScope, rootOf, useMay, useRead } from '../api/index.ts';
-import {
-  Button, Dates, Empty, ErrorBlock, Facet, Finder, Grid, Head, More, Name, NoMatch, State, Tag, count, dayBegin, dayEnd, indiaDay, plural, rupees, span, t, useFilters, useKeys, useRaw, when, utc,
-  Bars, toast, type Column, type DayRange,
-} from '../parts/index.ts';
+import { Bars, Button, Dates, Empty, ErrorBlock, Facet, Finder, Grid, Head, More, Name, NoMatch, State, Tag, causeWord, count, dayBegin, dayEnd, indiaDay, plural, rupees, span, t, toast, useFilters, useKeys, useRaw, utc, when, type Column, type DayRange } from '../parts/index.ts';
 import { useCommands } from '../shell/index.ts';
 import './page.css';
 import { PlaceCall } from './place.tsx';
 import { FACETS, useCallList, useFacetCounts, useNow, type Call, type CallFilter, type FacetKey } from './queries.ts';
-import { causeWord, directionText, gateName, isErased, outcomeWord, personName, personNumber, stateWord } from './names.ts';
+import { directionText, gateName, isErased, outcomeWord, personName, personNumber, stateWord } from './names.ts';
 import { useTyped } from './typed.ts';
 
 const CALL_ID = /^call_[0-9a-z]{26}$/;

@@ -4,10 +4,10 @@ import { useEffect, useMemo, useState } from 'react';
 import { Form, Heading } from 'react-aria-components';
 import { useLocation } from 'wouter';
 import { callIn, currentScope, readKey, useRead, useSend, type ApiError, type Schemas } from '../api/index.ts';
-import { Bars, Button, ErrorNote, Icon, SelectInput, Sheet, TextInput, rupees, sentence, t, when } from '../parts/index.ts';
+import { Bars, Button, ErrorNote, Icon, SelectInput, Sheet, TextInput, rupees, sentence, spelled, t, when } from '../parts/index.ts';
 import { useQuery } from '@tanstack/react-query';
 
-import { gateName, spelled } from './names.ts';
+import { gateName } from './names.ts';
 
 interface Variable { readonly name: string; readonly required: boolean; readonly description: string; readonly initial: string }
 

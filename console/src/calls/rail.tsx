@@ -2,9 +2,9 @@
 import { Check, Copy, Minus, OctagonX, TriangleAlert } from 'lucide-react';
 import { Link } from 'react-aria-components';
 import { useRead, type Schemas } from '../api/index.ts';
-import { Button, ErrorNote, Fact, Facts, Icon, Name, Tag, clock, clockMillis, count, day, dayOf, indiaDay, plural, rich, rupees, t, toast, utc } from '../parts/index.ts';
+import { Button, ErrorNote, Fact, Facts, Icon, Name, Tag, clock, clockMillis, count, day, dayOf, indiaDay, plural, rich, rupees, spelled, t, toast, utc } from '../parts/index.ts';
 import { exists } from '../shell/index.ts';
-import { answeredByText, causeText, directionText, gateName, isErased, spelled } from './names.ts';
+import { answeredByText, causeText, directionText, gateName, isErased } from './names.ts';
 import { valueText } from './turns.tsx';
 
 type Detail = Schemas['CallDetail'];

@@ -2,9 +2,8 @@
 import { useState } from 'react';
 import { Form } from 'react-aria-components';
 import { useOperatorSend } from '../api/use-operator.ts';
-import { Button, ErrorNote, SelectInput, Sheet, SwitchInput, TextInput, t, toast } from '../parts/index.ts';
+import { Button, ErrorNote, SelectInput, Sheet, SwitchInput, TextInput, entityName, limitName, t, toast, paise } from '../parts/index.ts';
 import { ENTITIES, type Entity, type Workspace } from './types.ts';
-import { entityName, limitName, paise } from './names.ts';
 
 export function useChange(workspace: Workspace, done: () => void) {
   return useOperatorSend<object>((body) => ({ method: 'PATCH', path: `/workspaces/${workspace.id}`, body }), { alters: ['/workspaces'], done: () => { toast(t('Changed')); done(); } });

@@ -2,9 +2,9 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Form } from 'react-aria-components';
 import { useOperator, useOperatorSend } from '../api/use-operator.ts';
-import { Box, Button, ErrorNote, Segment, Sheet, Shown, TextInput, When, count, rupees, t, toast } from '../parts/index.ts';
+import { Box, Button, ErrorNote, Segment, Sheet, Shown, TextInput, When, count, rupees, t, toast, paise } from '../parts/index.ts';
 import type { Line, Workspace } from './types.ts';
-import { kindSaid, paise } from './names.ts';
+import { kindSaid } from './names.ts';
 
 function EntryForm({ workspace, onClose }: { workspace: Workspace; onClose: () => void }) {
   const [kind, setKind] = useState<'topup' | 'adjustment'>('topup');

@@ -1,13 +1,13 @@
 import { useState } from 'react';
 import { Form } from 'react-aria-components';
 import { useOperator, useOperatorSend } from '../api/use-operator.ts';
-import { Body, Box, Button, Confirm, ErrorNote, Fact, Facts, Figure, Figures, Head, More, Sheet, Shown, State, SwitchInput, TextInput, When, count, longDay, plural, rupees, rupeesWhole, t, toast } from '../parts/index.ts';
+import { Body, Box, Button, Confirm, ErrorNote, Fact, Facts, Figure, Figures, Head, More, Sheet, Shown, State, SwitchInput, TextInput, When, count, entityName, featureName, limitName, longDay, plural, rupees, rupeesWhole, t, toast } from '../parts/index.ts';
 import { MembersBox } from './members-box.tsx';
 import { NumbersBox } from './numbers-box.tsx';
 import { SettingsSheet, useChange, type Form3 } from './settings-forms.tsx';
 import type { Data, Workspace } from './types.ts';
 import { WalletBox } from './wallet-box.tsx';
-import { entityName, featureName, limitName, stateOf } from './names.ts';
+import { stateOf } from './names.ts';
 import './page.css';
 
 type Open = Form3 | 'suspend' | 'resume' | 'verify' | 'unverify' | 'accept' | 'lift' | null;

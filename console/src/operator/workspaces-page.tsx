@@ -3,10 +3,10 @@ import { useState } from 'react';
 import { Form } from 'react-aria-components';
 import { useLocation } from 'wouter';
 import { useOperatorRows, useOperatorSend } from '../api/use-operator.ts';
-import { Button, CheckInput, Empty, ErrorNote, Figure, Figures, Finder, Grid, Head, Name, NoMatch, Sheet, State, TextInput, When, count, day, fixedRows, plural, rupees, rupeesWhole, t, toast, useFilters, useKeys, type Column } from '../parts/index.ts';
+import { Button, CheckInput, Empty, ErrorNote, Figure, Figures, Finder, Grid, Head, Name, NoMatch, Sheet, State, TextInput, When, count, day, fixedRows, plural, rupees, rupeesWhole, t, toast, useFilters, useKeys, type Column, paise } from '../parts/index.ts';
 import { Listed } from '../parts/list.tsx';
 import type { Data, Workspace } from './types.ts';
-import { paise, stateOf } from './names.ts';
+import { stateOf } from './names.ts';
 import './page.css';
 
 const PATH = '/workspaces';

@@ -9,12 +9,13 @@ export { keyOf, overlaid, typing, useKeys, usePageKeys, type PageKey } from './k
 export { Body, Box, Fact, Facts, Figure, Figures, Head, When } from './layout.tsx';
 export { useMedia } from './media.ts';
 export { MenuButton, MenuEntries, More, type MenuEntry } from './menu.tsx';
-export { bytes, count, millis, percent, rupees, rupeesWhole } from './money.ts';
+export { bytes, count, millis, paise, percent, rupees, rupeesWhole } from './money.ts';
 export { Bars, Empty, ErrorBlock, ErrorNote, LooksOnly, NoMatch, Shown, sentence } from './problem.tsx';
 export { MaskedNumber } from './reveal.tsx';
 export { fixedRows, useCursorRows, useOffsetRows, type Rows } from './rows.ts';
 export { Confirm, Sheet } from './sheet.tsx';
 export { Avatar, Key, Name, StackedBar, State, Tag, initials, type BarPart } from './state.tsx';
+export { causeWord, entityName, featureName, limitName, spelled } from './names.ts';
 export { useNow } from './now.ts';
 export { Tabs, type TabItem } from './tabs.tsx';
 export { ZONE, clock, clockMillis, clockSeconds, day, dayBegin, dayEnd, dayName, dayOf, indiaDay, longDay, relative, shortDay, span, utc, weekday, when } from './time.ts';

@@ -7,6 +7,12 @@ const number = new Intl.NumberFormat('en-IN');
 export const rupees = (minor: number): string => rupee.format(minor / 100);
 /** `₹1,84,250`, where a figure stands without paise. */
 export const rupeesWhole = (minor: number): string => wholeRupee.format(minor / 100);
+/** Paise of an amount in rupees, or null of what is not surely one: digits with or without the commas of India or of the West, and at most two places. */
+export function paise(text: string): number | null {
+  const plain = text.replaceAll(/[₹\s]/g, '').replace('−', '-');
+  const amount = /^-?(?:\d+|\d{1,3}(?:,\d{2})*,\d{3}|\d{1,3}(?:,\d{3})+)(?:\.\d{1,2})?$/;
+  return amount.test(plain) ? Math.round(Number(plain.replaceAll(',', '')) * 100) : null;
+}
 /** `3,12,406` */
 export const count = (n: number): string => number.format(n);
 /** `43.1%` of a share between 0 and 1. */

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Form, Link } from 'react-aria-components';
 import { currentScope, useHasRole, useRead, useSend, type Schemas } from '../api/index.ts';
 import { exists } from '../shell/index.ts';
-import { Body, Box, Button, Empty, ErrorNote, Figure, Figures, Grid, More, Shown, TextInput, When, count, day, plural, relative, rupees, rupeesWhole, t, toast, useOffsetRows, useRaw, type Column } from '../parts/index.ts';
+import { Body, Box, Button, Empty, ErrorNote, Figure, Figures, Grid, More, Shown, TextInput, When, count, day, plural, relative, rupees, rupeesWhole, t, toast, useOffsetRows, useRaw, type Column, paise } from '../parts/index.ts';
 import { Listed } from '../parts/list.tsx';
 import { Frame } from './frame.tsx';
 
@@ -47,9 +47,9 @@ function Threshold({ workspace }: { workspace: Schemas['Workspace'] }) {
   const usual = rupees(workspace.costPerMinuteMinor * 30);
   const submit = (event: { preventDefault: () => void }): void => {
     event.preventDefault();
-    const text = rupeesText.replaceAll(/[,₹\s]/g, '');
-    const value = text === '' ? null : Math.round(Number(text) * 100);
-    const wrong = value !== null && (!Number.isFinite(value) || value < 0);
+    const empty = rupeesText.trim() === '';
+    const value = paise(rupeesText);
+    const wrong = !empty && (value === null || value < 0);
     setFault(wrong ? t('Write an amount in rupees, or leave it empty.') : null);
     if (!wrong) save.mutate({ body: { lowBalanceMinor: value } });
   };

@@ -4,9 +4,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { currentScope, useHasRole, useRead, useSend, type Schemas } from '../api/index.ts';
 import { ME } from '../api/use.ts';
 import { ReadOnlyNote } from '../shell/index.ts';
-import { Body, Box, Button, ErrorNote, Fact, Facts, Name, Shown, State, TextInput, When, count, longDay, rupees, t, toast } from '../parts/index.ts';
+import { Body, Box, Button, ErrorNote, Fact, Facts, Name, Shown, State, TextInput, When, count, entityName, featureName, limitName, longDay, rupees, t, toast } from '../parts/index.ts';
 import { Frame } from './frame.tsx';
-import { entityName, featureName, limitName } from './names.ts';
 
 type Workspace = Schemas['Workspace'];
 

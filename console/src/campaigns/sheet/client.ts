@@ -23,25 +23,9 @@ function address(): string {
   return policy.createScriptURL(workerUrl) as string;
 }
 
-/** Opens the reader: in a worker, or in the page where the headers let no worker be made. */
+/** Opens the reader, in a worker of its own. */
 export function openSheet(): Sheet {
-  let url: string;
-  try { url = address(); } catch { return inPage(); }
-  return inWorker(new Worker(url, { type: 'module' }));
-}
-
-function inPage(): Sheet {
-  const reader = import('./reader.ts').then(({ Reader }) => new Reader());
-  return {
-    open: async (file, variables) => (await reader).open(file, file.name, variables),
-    make: async (mapping) => (await reader).make(mapping),
-    next: async () => (await reader).next(),
-    edit: async (row, change) => (await reader).edit(row, change),
-    close: () => undefined,
-  };
-}
-
-function inWorker(worker: Worker): Sheet {
+  const worker = new Worker(address(), { type: 'module' });
   const waiting = new Map<number, { done: (value: unknown) => void; failed: (cause: Error) => void }>();
   let last = 0;
   worker.addEventListener('message', (event: MessageEvent<Reply>) => {
