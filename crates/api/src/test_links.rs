@@ -1,4 +1,4 @@
-//! Test links of agents, and the chats of whoever has one (docs/contract/chats.md#test-chats).
+//! Test links of agents, and the chats that are opened with one (docs/contract/chats.md#test-chats).
 
 use domain::ids::{Agent, Chat, Id, TestLink as TestLinkId};
 use domain::time::Timestamp;

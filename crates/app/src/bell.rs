@@ -33,9 +33,6 @@ impl Subject {
 }
 
 /// Notifies a member of the workspace of the transaction.
-///
-/// # Errors
-/// Those of the store.
 pub fn notify(
     tx: &mut TenantTx,
     context: &Context,
@@ -64,9 +61,6 @@ pub fn launched(tx: &mut TenantTx, campaign: Id<Campaign>, by: Actor) -> Result<
 }
 
 /// Notifies the member who launched a campaign, if one did.
-///
-/// # Errors
-/// Those of the store.
 pub fn tell_launcher(
     tx: &mut TenantTx,
     context: &Context,

@@ -44,9 +44,6 @@ fn mark(row: MarkRow) -> EvaluationMark {
 }
 
 /// An evaluation with its marks.
-///
-/// # Errors
-/// Those of the store.
 pub fn view(tx: &mut TenantTx, row: RunRow) -> Result<Evaluation, Failure> {
     let results = read_results(&row)?.into_iter().map(result).collect();
     let marks = match row.run_no {
@@ -79,9 +76,6 @@ pub fn view(tx: &mut TenantTx, row: RunRow) -> Result<Evaluation, Failure> {
 }
 
 /// Evaluations of a conversation, newest first, older than the id `before`.
-///
-/// # Errors
-/// Those of the store.
 pub fn of_conversation(
     tx: &mut TenantTx,
     conversation: &str,

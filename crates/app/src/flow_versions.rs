@@ -296,9 +296,6 @@ pub async fn set_presence(
 }
 
 /// Forgets visits that are older than [`flow_visits::KEPT_DAYS`] and members whose lease is over.
-///
-/// # Errors
-/// Those of the store.
 pub async fn sweep(app: &App) -> Result<(), Failure> {
     let now = app.clock.now();
     let before = flow_visits::day_of(now) - flow_visits::KEPT_DAYS;

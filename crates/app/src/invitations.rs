@@ -142,7 +142,7 @@ fn invalid() -> Failure {
 enum Guest {
     /// A person who has signed in, or has given the password.
     Known(Id<Person>),
-    /// Somebody whose address is nobody's yet, with name and hash of the password.
+    /// A person who has no account yet: the name, and the hash of the password.
     New(String, String),
 }
 

@@ -225,8 +225,8 @@ pub trait Hooks: Send + Sync {
         Ok(Carried::Refused("number_unavailable".into()))
     }
 
-    /// A chat has ended, and was analysed where it is to be. One that ended with an opt-out is told at its end, and again once
-    /// it was analysed.
+    /// A chat has ended, and its analysis, if it gets one, is done. A chat that ended with an opt-out comes twice: at its end,
+    /// and after its analysis.
     fn chat_ended(&self, tx: &mut TenantTx, context: &Context, chat: &ChatRow) -> Result<(), Failure> {
         Ok(())
     }

@@ -21,10 +21,7 @@ const A_DAY: i64 = 1_000;
 /// How far the day of India begins before that of UTC.
 const INDIA: i64 = 330 * MINUTE;
 
-/// The numbers of a workspace that are nobody's: those that it calls from, writes from and transfers to.
-///
-/// # Errors
-/// Those of the store.
+/// The workspace's own numbers, which are shown whole: those that it calls from, writes from and transfers to.
 pub async fn own(app: &App, tenant: Tenant) -> Result<HashSet<E164>, Failure> {
     let read = |tx: &mut TenantTx| {
         let of_calls = numbers::list(tx)?.into_iter().map(|row| row.number);

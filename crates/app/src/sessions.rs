@@ -139,9 +139,6 @@ fn view(row: SessionRow, current: Id<Session>) -> SessionView {
 
 /// Begins a session. Its token is new whatever the browser sent, so that nobody can fix one for somebody else; a session
 /// whose token the browser sent ends.
-///
-/// # Errors
-/// Those of the store.
 pub async fn begin(app: &App, person: &PersonRow, client: Client) -> Result<Begun, Failure> {
     let (now, token) = (app.clock.now(), app.ids.random_text(TOKEN));
     let session = SessionRow {
@@ -217,9 +214,6 @@ impl App {
 
     /// Whether the session of a token is open, its person a member of this workspace, and that not suspended. It is no use of
     /// the session, whose idle end does not move.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn still_member(&self, token: &str, tenant: Tenant) -> Result<bool, Failure> {
         let hash = self.keyring.hash(token);
         let Some(signed_in) = self.signed_in(&hash).await? else { return Ok(false) };

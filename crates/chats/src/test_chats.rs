@@ -1,4 +1,4 @@
-//! Test links of agents, and the chats of whoever has one (docs/contract/chats.md#test-chats). Strangers hold these links,
+//! Test links of agents, and the chats that are opened with one (docs/contract/chats.md#test-chats). Strangers hold these links,
 //! so everything that they can make grow has a ceiling: by address, by link and by day.
 
 use std::collections::HashMap;

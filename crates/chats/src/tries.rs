@@ -538,9 +538,6 @@ pub async fn close(app: &App, tenant: Tenant, agent: Id<Agent>, id: Id<FlowTry>)
 }
 
 /// Forgets runs whose time is over.
-///
-/// # Errors
-/// Those of the store.
 pub async fn sweep(app: &App) -> Result<(), Failure> {
     let now = app.clock.now();
     while app.store.tx(move |tx| flow_tries::sweep(tx, now, SWEPT_AT_ONCE)).await? == SWEPT_AT_ONCE as u64 {}

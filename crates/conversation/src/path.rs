@@ -1,4 +1,4 @@
-//! The edges that a conversation took, for the figures of a flow and for whoever tries it, and where a flow could not go
+//! The edges that a conversation took, for the figures of a flow and for its tester, and where a flow could not go
 //! on.
 
 use std::collections::BTreeMap;

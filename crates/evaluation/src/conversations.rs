@@ -112,9 +112,6 @@ pub(crate) enum Held {
 }
 
 /// Locks a conversation against erasures; `None` when it is deleted, or its person is erased.
-///
-/// # Errors
-/// Those of the store.
 pub(crate) fn hold(tx: &mut Tx<'_>, tenant: Tenant, kind: Graded, id: &str) -> Result<Option<Held>, Failure> {
     match kind {
         Graded::Chat => {

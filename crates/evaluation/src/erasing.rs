@@ -8,9 +8,6 @@ use serde_json::json;
 use store::{TenantTx, chats, evaluations};
 
 /// Erases what evaluations say of a person's conversations. Pending ones are dropped.
-///
-/// # Errors
-/// Those of the store.
 pub fn erase(tx: &mut TenantTx, _: &Context, person: &ErasedPerson, _: &mut Erased) -> Result<(), Failure> {
     let chats = chats::of_contacts(tx, &person.contacts)?;
     let ids = chats.iter().map(|chat| chat.id.to_string());

@@ -94,9 +94,6 @@ fn finished(
 }
 
 /// A chat has ended and was analysed where it is to be. It may be told twice; the chat is graded once, and a test chat never.
-///
-/// # Errors
-/// Those of the store.
 pub fn chat_ended(tx: &mut TenantTx, context: &Context, chat: &ChatRow) -> Result<(), Failure> {
     // It is told again when it is analysed.
     let analysed = chat.analysis != Some(Reading::Pending);
@@ -109,9 +106,6 @@ pub fn chat_ended(tx: &mut TenantTx, context: &Context, chat: &ChatRow) -> Resul
 }
 
 /// A call is over and was analysed. Test calls are not graded.
-///
-/// # Errors
-/// Those of the store.
 pub fn call_analysed(tx: &mut TenantTx, context: &Context, call: &CallRow) -> Result<(), Failure> {
     let (Some(agent), Mode::Live) = (call.agent, call.mode) else { return Ok(()) };
     let conversation = (call.id.to_string(), call.started_at);

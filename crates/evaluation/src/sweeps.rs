@@ -190,9 +190,6 @@ pub async fn start(
 }
 
 /// Sweeps of a workspace, newest first, with the cursor of the next page. A test key sees none.
-///
-/// # Errors
-/// Those of the store.
 pub async fn list(
     app: &App,
     tenant: Tenant,
@@ -256,9 +253,6 @@ fn end(
 
 /// Counts the end of an evaluation of a sweep, which goes on at once. An obstacle that concerns every conversation stops
 /// it.
-///
-/// # Errors
-/// Those of the store.
 pub(crate) fn ended(
     tx: &mut TenantTx,
     context: &Context,

@@ -44,9 +44,6 @@ pub struct Leased {
 }
 
 /// Leases up to `limit` due evaluations.
-///
-/// # Errors
-/// Those of the store.
 pub async fn take(app: &App, limit: usize) -> Result<Vec<Leased>, DbError> {
     let (now, limit) = (app.clock.now(), i64::try_from(limit).unwrap_or(1));
     let taken = app.store.tx(move |tx| evaluations::take(tx, now, now.plus(LEASE), SHARE, limit)).await?;
@@ -54,9 +51,6 @@ pub async fn take(app: &App, limit: usize) -> Result<Vec<Leased>, DbError> {
 }
 
 /// When the next evaluation is due.
-///
-/// # Errors
-/// Those of the store.
 pub async fn next_due(app: &App) -> Result<Option<Timestamp>, DbError> {
     let now = app.clock.now();
     app.store.read(move |tx| evaluations::next_due(tx, now, SHARE)).await

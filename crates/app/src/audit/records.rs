@@ -137,9 +137,6 @@ pub async fn record(app: &App, tenant: Tenant, mode: Mode, id: &str) -> Result<L
 }
 
 /// A page of the actions in a workspace.
-///
-/// # Errors
-/// Those of the store.
 pub async fn actions(
     app: &App,
     tenant: Tenant,

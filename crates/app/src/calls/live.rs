@@ -327,8 +327,8 @@ pub async fn publish(app: &App) -> Result<bool, Failure> {
     }
 }
 
-/// The states of these calls: those of this node, and what other nodes have stored on a shared store. Whoever asks watches
-/// the workspace from now on.
+/// The states of these calls: those of this node, and on a shared store what other nodes have stored. From now on this node
+/// counts as one that watches the workspace.
 async fn states(
     app: &App,
     tenant: Tenant,

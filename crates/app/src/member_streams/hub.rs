@@ -20,7 +20,7 @@ use crate::{App, Failure};
 
 /// Batches that a stream may be behind before it has to begin anew.
 const BEHIND: usize = 16;
-/// Events, and as many other changes, of one read. More than that are not told one by one.
+/// The most events, and the most other changes, of one read. More than that are not sent one by one.
 const MOST_READ: i64 = 2_000;
 /// Objects of a topic in one batch; more are told as a change of the whole list.
 const MOST_OBJECTS: usize = 200;
@@ -180,7 +180,7 @@ impl Hub {
         Ok((room, receiver))
     }
 
-    /// Ends a reader that nobody listens to; whether it did.
+    /// Ends a reader that has no streams left. Returns whether it did.
     fn leave(&self, tenant: Tenant, room: &Room) -> bool {
         let mut rooms = self.rooms();
         let vacant = room.batches.receiver_count() == 0;

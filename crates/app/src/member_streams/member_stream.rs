@@ -1,4 +1,4 @@
-//! The stream of one tab: what it asked for, what it is told, and when it ends.
+//! The stream of one tab: the topics that it asked for, the messages that it gets, and when it ends.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
@@ -23,7 +23,7 @@ use super::topics::{Changed, Invalidation, of_row};
 use crate::node::Stopping;
 use crate::{App, Failure, presence};
 
-/// Events, and as many other changes, that a stream is told when it is resumed.
+/// The most events, and the most other changes, that a resumed stream gets.
 const MOST_RESUMED: i64 = 5_000;
 /// Least time between two checks whether the member may still see the stream.
 const CHECKED: Duration = Duration::from_secs(1);
@@ -122,7 +122,7 @@ impl Requested {
     }
 }
 
-/// Something that a tab is told.
+/// A message to a tab.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
     /// The stream has begun. Without `resumed` the tab reads everything now.
@@ -164,7 +164,7 @@ pub struct MemberStream {
     hub: Arc<Hub>,
     room: Watched,
     batches: Receiver<Arc<Batch>>,
-    /// What is told next, the last of it with the position after it.
+    /// Messages that wait to be sent, the last of them with the position after it.
     queue: VecDeque<(Message, Option<Position>)>,
     heartbeat: Instant,
     stopped: Stopping,
@@ -318,7 +318,7 @@ impl MemberStream {
         }
     }
 
-    /// Whoever listens is present (docs/contract/inbox.md#presence).
+    /// A member with an open stream is present (docs/contract/inbox.md#presence).
     async fn is_present(&mut self) {
         if Instant::now() < self.unseen_until {
             return;
@@ -338,7 +338,7 @@ impl MemberStream {
         })
     }
 
-    /// Queues what this tab is told of a batch; `None` when the reader has ended.
+    /// Queues the messages of a batch that this tab gets; `None` when the reader has ended.
     fn take(&mut self, batch: &Batch) -> Option<()> {
         match batch {
             Batch::Changes(changed, position) => self.tell(changed, Some(position)),

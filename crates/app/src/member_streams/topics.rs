@@ -52,7 +52,7 @@ struct Envelope {
 pub fn of_row(row: ChangeRow) -> Vec<Invalidation> {
     let changed = match row.change {
         Change::Event { kind, envelope } => of_event(&kind, envelope.as_deref()),
-        // A word of a later version is nothing that this one could show.
+        // A later version may have stored a topic that this one does not know: it is left out.
         Change::Noted { topic, object } => of_note(Topic::parse(&topic), object),
     };
     let of = |changed| Invalidation { changed, mode: row.mode, version: row.at };
@@ -128,7 +128,7 @@ fn objects(kind: &str, ids: Ids) -> Vec<(Topic, Option<String>)> {
 mod tests {
     use super::*;
 
-    /// An event without a topic would change something that no member is told of.
+    /// An event without a topic would be a change that no page hears of.
     #[test]
     fn every_event_of_the_catalog_names_its_objects() {
         for kind in api::events::ALL {

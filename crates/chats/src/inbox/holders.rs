@@ -15,7 +15,7 @@ use domain::ids::{Chat, Id, User};
 use domain::tenant::Tenant;
 use domain::topic::NotificationKind;
 use store::chats::ChatRow;
-use store::members;
+use store::members::{self, MemberRow};
 use store::{TenantTx, channel_conversations, inbox};
 
 use super::list::one;
@@ -25,10 +25,19 @@ use crate::feed::Feed;
 use crate::reply;
 use crate::session::{Env, emit, end as end_chat, take_over};
 
-/// Gives a chat to a member, and tells of it. Saves the row.
+/// Gives a chat to a member and emits `chat.assigned`. Saves the row.
 fn give(tx: &mut TenantTx, env: &Env, row: &mut ChatRow, to: Teammate, by: Assigner) -> Result<(), Failure> {
     take_over(tx, env, row, Some(to.user_id))?;
     emit(tx, env, row, |chat| Event::ChatAssigned(AssignedChat::manual(chat, to, by)))
+}
+
+/// The member of a request, who may reply, and a chat that nobody else has, locked.
+fn for_reply(tx: &mut TenantTx, member: Id<User>, id: Id<Chat>) -> Result<(MemberRow, ChatRow), Failure> {
+    access::workspace(tx)?;
+    let who = caller(tx, member)?;
+    let row = find(tx, id)?;
+    not_held_by_others(tx, &row, member)?;
+    Ok((who, row))
 }
 
 /// `POST /v1/inbox/{id}/takeover`. A reply that is being written is dropped. Idempotent.
@@ -44,10 +53,7 @@ pub async fn take(
     let env = Env::of(app);
     app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx)?;
-            let who = caller(tx, member)?;
-            let mut row = find(tx, id)?;
-            not_held_by_others(tx, &row, member)?;
+            let (who, mut row) = for_reply(tx, member, id)?;
             if row.state != State::Human || row.teammate != Some(member) {
                 let by = Assigner::Teammate(named(&who));
                 give(tx, &env, &mut row, named(&who), by)?;
@@ -161,10 +167,7 @@ pub async fn hand_back(
     let (shown, claim) = app
         .of(tenant)
         .tx(move |tx| {
-            access::workspace(tx)?;
-            caller(tx, member)?;
-            let mut row = find(tx, id)?;
-            not_held_by_others(tx, &row, member)?;
+            let (_, mut row) = for_reply(tx, member, id)?;
             let claim = to_agent(tx, &env, &mut row)?;
             Ok::<_, Failure>((one(tx, id, Some(member))?, claim))
         })
@@ -189,10 +192,7 @@ pub async fn end(
     let env = Env::of(app);
     app.of(tenant)
         .tx(move |tx| {
-            access::workspace(tx)?;
-            caller(tx, member)?;
-            let mut row = find(tx, id)?;
-            not_held_by_others(tx, &row, member)?;
+            let (_, mut row) = for_reply(tx, member, id)?;
             end_chat(tx, &env, &mut row, EndCause::HumanEnded)?;
             one(tx, id, Some(member))
         })

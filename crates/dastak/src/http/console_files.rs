@@ -390,7 +390,7 @@ mod tests {
         let (coding, _, packed) = find("assets/a-1.js", &[Coding::Gzip, Coding::Identity]);
         assert_eq!(coding, Coding::Gzip);
         assert!(brotli != plain && plain != packed && packed != brotli, "each has a tag of its own");
-        // Whoever asks gets the same bytes.
+        // Two requests get the same bytes: the file was unpacked once.
         let address = || embedded(&files, "assets/a-1.js", &[]).unwrap().unwrap().bytes.as_ptr();
         assert_eq!(address(), address());
         let (coding, text, _) = find("assets/b-2.woff2", &Coding::ALL);

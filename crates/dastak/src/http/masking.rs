@@ -35,7 +35,7 @@ pub(super) async fn masked(app: &App, reader: Option<&Caller>, operation: &Opera
     }
     let masked = match masked_numbers::own(app, caller.tenant()).await {
         Ok(own) => json::mask(text, sound, &mut |number| own.contains(&number)),
-        // Whoever's numbers they are, they are not shown.
+        // Without the list of own numbers every number is masked.
         Err(_) => json::mask(text, sound, &mut |_| false),
     };
     match masked {

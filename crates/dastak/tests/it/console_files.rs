@@ -127,7 +127,7 @@ async fn every_answer_has_the_headers() {
         assert_eq!(answer.status, status, "{method} {path}: {}", answer.text);
         is_secure(&answer);
     }
-    // What is not of the console has none of them, and is framed by nobody's leave either.
+    // Answers outside of the console have none of these headers; other pages cannot frame them either.
     let api = built.get("/console/api/me", &[]).await;
     assert_eq!((api.status, api.header("content-security-policy")), (401, None));
 }

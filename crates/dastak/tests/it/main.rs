@@ -10,6 +10,7 @@ mod after_call_links;
 mod agents;
 mod analytics;
 mod app;
+mod attention;
 mod backup;
 mod boards;
 mod boards_automations;

@@ -312,7 +312,7 @@ impl Run {
     }
 }
 
-/// Digits that claim to be a number of India; when it is none of a subscriber, it is nobody's.
+/// Whether digits are written as a number of India. One that no subscriber can have is then not taken for one of abroad.
 fn begins_home(digits: &str) -> bool {
     digits.starts_with("+91") || digits.starts_with("0091")
 }

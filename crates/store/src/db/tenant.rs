@@ -189,9 +189,6 @@ impl<'a> TenantTx<'_, 'a> {
     }
 
     /// See [`Tx::prefetch`].
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn prefetch(&mut self, look: impl FnOnce(&mut TenantTx<'_, 'a>)) -> Result<(), DbError> {
         let tenant = self.tenant;
         self.tx.prefetch(|tx| look(&mut tx.of(tenant)))
