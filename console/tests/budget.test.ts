@@ -10,7 +10,7 @@ const kilobytes = (name: string): number => statSync(`${dist}assets/${name}`).si
 const html = readFileSync(`${dist}index.html`, 'utf8');
 const first = [...html.matchAll(/assets\/[^"]+\.(?:js|css)/g)].map(([name]) => name.slice('assets/'.length));
 /** Chunks that have a line of their own. Everything else is a page's. */
-const LARGER: Readonly<Record<string, number>> = { 'dates-panel': 25, hindi: 90, builder: 90, uPlot: 30 };
+const LARGER: Readonly<Record<string, number>> = { 'dates-panel': 25, hindi: 90, builder: 90 };
 const stem = (name: string): string => name.replace(/-[\w-]{8}\.js.*$/, '');
 
 test('the first load: code and styles at most 200 kB', () => {
