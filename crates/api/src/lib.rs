@@ -1,6 +1,7 @@
 //! The wire: every operation of the HTTP API as one row of data (method, path, who may call it, limits,
 //! bodies, errors). The router, the access test, the CLI and the OpenAPI document all read these rows.
 
+pub mod commands;
 pub mod envelope;
 pub mod error_codes;
 pub mod openapi;

@@ -159,6 +159,9 @@ fn describe(operation: &Operation, shared: &mut Shared) -> Value {
         }
     }
     out["description"] = json!(about(operation));
+    if let Some(command) = operation.command() {
+        out["x-command"] = json!(format!("{} {}", command.group, command.verb));
+    }
     if let Some(role) = operation.least_role() {
         out["x-role"] = json!(role.as_str());
     }
