@@ -1,0 +1,314 @@
+//! Markdown to HTML: headings get anchors, neighbouring code blocks of different languages become tabs, links are
+//! resolved, and HTML in the source is shown as text.
+
+use std::collections::HashMap;
+
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd, html};
+
+use crate::html::{code_figure, escape};
+use crate::links::{Links, Target};
+
+/// A heading of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// 1 to 6.
+    pub level: u8,
+    /// Its anchor.
+    pub id: String,
+    /// Its plain text.
+    pub text: String,
+}
+
+/// The words after a fence that mark code which cannot run as it is pasted.
+pub const NO_RUN: &str = "no-run";
+
+fn parser(source: &str) -> Parser<'_> {
+    Parser::new_ext(source, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH)
+}
+
+/// Title, and the rest, of a page that begins with a first-level heading.
+pub fn split_title(source: &str) -> Option<(&str, &str)> {
+    let (first, rest) = source.trim_start().split_once('\n')?;
+    Some((first.strip_prefix("# ")?.trim(), rest))
+}
+
+/// The plain text of the first paragraph.
+pub fn first_paragraph(source: &str) -> String {
+    let mut text = String::new();
+    let mut inside = false;
+    for event in parser(source) {
+        match event {
+            Event::Start(Tag::Paragraph) => inside = true,
+            Event::End(TagEnd::Paragraph) => break,
+            Event::Text(words) | Event::Code(words) if inside => text.push_str(&words),
+            Event::SoftBreak if inside => text.push(' '),
+            _ => {}
+        }
+    }
+    text
+}
+
+/// The sections of a page: each heading with the plain text up to the next one.
+pub fn sections(source: &str) -> Vec<(Heading, String)> {
+    let mut anchors = Anchors::default();
+    let mut out: Vec<(Heading, String)> = Vec::new();
+    let mut heading: Option<(u8, String)> = None;
+    for event in parser(source) {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => heading = Some((level as u8, String::new())),
+            Event::End(TagEnd::Heading(_)) => {
+                if let Some((level, text)) = heading.take() {
+                    let id = anchors.of(&text);
+                    out.push((Heading { level, id, text }, String::new()));
+                }
+            }
+            Event::Text(words) | Event::Code(words) => match (&mut heading, out.last_mut()) {
+                (Some((_, text)), _) => text.push_str(&words),
+                (None, Some((_, text))) => text.push_str(&words),
+                (None, None) => {}
+            },
+            Event::SoftBreak | Event::End(TagEnd::Paragraph | TagEnd::TableCell | TagEnd::Item) => {
+                if let (None, Some((_, text))) = (&heading, out.last_mut()) {
+                    text.push(' ');
+                }
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Anchors as GitHub makes them, each once on a page.
+#[derive(Debug, Default)]
+pub struct Anchors {
+    seen: HashMap<String, usize>,
+}
+
+impl Anchors {
+    /// The anchor of a heading with this text.
+    pub fn of(&mut self, text: &str) -> String {
+        let slug: String = text
+            .to_lowercase()
+            .chars()
+            .filter_map(|c| match c {
+                ' ' => Some('-'),
+                '-' | '_' => Some(c),
+                c if c.is_alphanumeric() => Some(c),
+                _ => None,
+            })
+            .collect();
+        let times = self.seen.entry(slug.clone()).or_default();
+        *times += 1;
+        if *times == 1 { slug } else { format!("{slug}-{}", *times - 1) }
+    }
+}
+
+/// The HTML of Markdown on the page with this path. The anchors of its headings are taken from `anchors`, and the
+/// headings are added to `headings`.
+pub fn to_html(
+    source: &str,
+    path: &str,
+    links: &Links,
+    anchors: &mut Anchors,
+    headings: &mut Vec<Heading>,
+) -> String {
+    let mut out = String::new();
+    let mut plain: Vec<Event<'_>> = Vec::new();
+    let mut fences: Vec<(String, String)> = Vec::new();
+    let mut fence: Option<(String, String)> = None;
+    let mut heading: Option<(u8, usize)> = None;
+    for event in parser(source) {
+        if let Some((_, code)) = &mut fence {
+            match event {
+                Event::Text(words) => code.push_str(&words),
+                Event::End(TagEnd::CodeBlock) => fences.extend(fence.take()),
+                _ => {}
+            }
+            continue;
+        }
+        if let Event::Start(Tag::CodeBlock(kind)) = event {
+            html::push_html(&mut out, plain.drain(..));
+            let info = match kind {
+                CodeBlockKind::Fenced(info) => info.to_string(),
+                CodeBlockKind::Indented => String::new(),
+            };
+            fence = Some((info, String::new()));
+            continue;
+        }
+        if !fences.is_empty() {
+            push_fences(&mut out, &mut fences);
+        }
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                heading = Some((level as u8, plain.len()));
+            }
+            Event::End(TagEnd::Heading(_)) => {
+                let Some((level, from)) = heading.take() else { continue };
+                let inner: Vec<Event<'_>> = plain.drain(from..).collect();
+                let text = text_of(&inner);
+                let id = anchors.of(&text);
+                let mut inside = String::new();
+                html::push_html(&mut inside, inner.into_iter());
+                plain.push(Event::Html(CowStr::from(heading_html(level, &id, inside.trim()))));
+                headings.push(Heading { level, id, text });
+            }
+            Event::Start(Tag::Table(alignments)) => {
+                plain.push(Event::Html("<div class=\"scroll\">".into()));
+                plain.push(Event::Start(Tag::Table(alignments)));
+            }
+            Event::End(TagEnd::Table) => {
+                plain.push(Event::End(TagEnd::Table));
+                plain.push(Event::Html("</div>\n".into()));
+            }
+            Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+                let dest_url = match links.resolve(path, &dest_url) {
+                    Target::Page(page, anchor) => CowStr::from(format!("{page}{anchor}")),
+                    Target::Elsewhere => dest_url,
+                    Target::Unknown => CowStr::from(""),
+                };
+                if dest_url.is_empty() {
+                    plain.push(Event::Html("<span>".into()));
+                } else {
+                    plain.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
+                }
+            }
+            Event::End(TagEnd::Link) => {
+                let dropped = plain.iter().rev().find_map(|event| match event {
+                    Event::Start(Tag::Link { .. }) => Some(false),
+                    Event::Html(html) if **html == *"<span>" => Some(true),
+                    _ => None,
+                });
+                plain.push(if dropped == Some(true) {
+                    Event::Html("</span>".into())
+                } else {
+                    Event::End(TagEnd::Link)
+                });
+            }
+            Event::Html(html) | Event::InlineHtml(html) => plain.push(Event::Text(html)),
+            other => plain.push(other),
+        }
+    }
+    html::push_html(&mut out, plain.into_iter());
+    push_fences(&mut out, &mut fences);
+    out
+}
+
+/// A heading with a link to itself.
+pub fn heading_html(level: u8, id: &str, inner: &str) -> String {
+    format!("<h{level} id=\"{0}\"><a class=\"anchor\" href=\"#{0}\">{inner}</a></h{level}>\n", escape(id))
+}
+
+fn text_of(events: &[Event<'_>]) -> String {
+    events
+        .iter()
+        .map(|event| match event {
+            Event::Text(words) | Event::Code(words) => &**words,
+            Event::SoftBreak => " ",
+            _ => "",
+        })
+        .collect()
+}
+
+/// Writes neighbouring code blocks: as tabs when each has a language of its own.
+fn push_fences(out: &mut String, fences: &mut Vec<(String, String)>) {
+    let language = |info: &str| info.split_whitespace().next().unwrap_or_default().to_owned();
+    let mut languages: Vec<String> = fences.iter().map(|(info, _)| language(info)).collect();
+    languages.sort();
+    languages.dedup();
+    let tabs = fences.len() > 1 && languages.len() == fences.len();
+    if tabs {
+        out.push_str("<div class=\"tabs\">\n");
+    }
+    for (info, code) in fences.drain(..) {
+        let language = language(&info);
+        let note = info.split_whitespace().any(|word| word == NO_RUN).then_some("with values of your own");
+        let label = tabs.then(|| label_of(&language));
+        out.push_str(&code_figure(&language, label, note, &code));
+    }
+    if tabs {
+        out.push_str("</div>\n");
+    }
+}
+
+/// The name of a language for people.
+pub fn label_of(language: &str) -> &str {
+    match language {
+        "sh" => "curl",
+        "python" => "Python",
+        "typescript" => "TypeScript",
+        "javascript" => "Node.js",
+        "go" => "Go",
+        "java" => "Java",
+        "php" => "PHP",
+        "ruby" => "Ruby",
+        "json" => "JSON",
+        "toml" => "TOML",
+        other => other,
+    }
+}
+
+/// The same Markdown with its links resolved, for a page that is served as Markdown. What leads nowhere becomes text.
+pub fn with_links(source: &str, path: &str, links: &Links) -> String {
+    let mut out = String::with_capacity(source.len());
+    let mut done = 0;
+    for (event, range) in parser(source).into_offset_iter() {
+        let Event::Start(Tag::Link { dest_url, .. }) = event else { continue };
+        let whole = &source[range.clone()];
+        let Some((text, _)) = whole.rsplit_once("](").filter(|_| whole.starts_with('[')) else { continue };
+        out.push_str(&source[done..range.start]);
+        match links.resolve(path, &dest_url) {
+            Target::Page(page, anchor) => {
+                out.push_str(&format!("{text}]({}{anchor})", crate::markdown_path(&page)));
+            }
+            Target::Elsewhere => out.push_str(whole),
+            Target::Unknown => out.push_str(&text[1..]),
+        }
+        done = range.end;
+    }
+    out.push_str(&source[done..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html_of(source: &str) -> String {
+        let links = Links::new(["/docs/guides/a".to_owned()]);
+        to_html(source, "/docs/guides/b", &links, &mut Anchors::default(), &mut Vec::new())
+    }
+
+    #[test]
+    fn neighbouring_code_of_different_languages_becomes_tabs() {
+        let one = html_of("```sh\nls\n```\n\n```python\nprint()\n```\n");
+        assert_eq!((one.matches("class=\"tabs\"").count(), one.matches("<figure").count()), (1, 2), "{one}");
+        let two = html_of("```sh\nls\n```\n\nand\n\n```python\nprint()\n```\n```sh\nls\n```\n```sh\nls\n```");
+        assert_eq!(two.matches("class=\"tabs\"").count(), 0, "{two}");
+        assert_eq!(two.matches("<figure").count(), 4, "{two}");
+        assert!(html_of("```sh no-run\nls\n```").contains("with values of your own"));
+    }
+
+    #[test]
+    fn html_in_the_source_is_text() {
+        let made = html_of("a <script>alert(1)</script> b\n\n<img src=x onerror=y>\n");
+        assert!(!made.contains("<script") && !made.contains("<img"), "{made}");
+    }
+
+    #[test]
+    fn links_lead_to_pages_or_are_text() {
+        let made = html_of("[a](a.md#part) [b](../console.md) [c](https://example.com/)");
+        assert!(made.contains("href=\"/docs/guides/a#part\"") && made.contains("https://example.com/"), "{made}");
+        assert!(made.contains("<span>b</span>"), "{made}");
+        let links = Links::new(["/docs/guides/a".to_owned()]);
+        let text = with_links("see [a](a.md#part), [b](../console.md).", "/docs/guides/b", &links);
+        assert_eq!(text, "see [a](/docs/guides/a.md#part), b.");
+    }
+
+    #[test]
+    fn anchors_are_as_on_github_and_unique() {
+        let mut anchors = Anchors::default();
+        assert_eq!(anchors.of("Who answered?"), "who-answered");
+        assert_eq!(anchors.of("`POST /v1/calls`, twice"), "post-v1calls-twice");
+        assert_eq!(anchors.of("Who answered?"), "who-answered-1");
+    }
+}
