@@ -66,14 +66,14 @@ fn curl(call: &Call<'_>) -> String {
 fn python(call: &Call<'_>, group: &str, verb: &str) -> String {
     let mut arguments: Vec<String> = call.path_values.iter().map(|(_, value)| format!("\"{value}\"")).collect();
     for (name, value) in &call.query {
-        arguments.push(format!("{}={}", snake(name), python_value(&Value::String(value.clone()), 1)));
+        arguments.push(format!("{}={}", argument(name), python_value(&Value::String(value.clone()), 1)));
     }
     if call.upload {
         arguments.push("file=open(\"document.pdf\", \"rb\")".into());
     }
     if let Some(Value::Object(body)) = &call.body {
         for (name, value) in body {
-            arguments.push(format!("{}={}", snake(name), python_value(value, 1)));
+            arguments.push(format!("{}={}", argument(name), python_value(value, 1)));
         }
     }
     if call.idempotency_key {
@@ -179,6 +179,13 @@ pub fn pretty(value: &Value) -> String {
         return line;
     }
     serde_json::to_string_pretty(value).unwrap_or(line)
+}
+
+/// A name as an argument in Python, where words of the language end in `_`.
+fn argument(name: &str) -> String {
+    let name = snake(name);
+    let of_the_language = ["and", "as", "class", "from", "global", "if", "import", "in", "is", "not", "or", "pass", "with"];
+    if of_the_language.contains(&name.as_str()) { name + "_" } else { name }
 }
 
 /// `toNumber`, `hang-up` as `to_number`, `hang_up`.
