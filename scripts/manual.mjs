@@ -76,13 +76,13 @@ async function everyOperation(page) {
 async function search(page) {
   await page.goto(`${url}/docs`);
   await page.keyboard.press('/');
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'find');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'm-find');
   for (const [typed, address] of [['place a call', '/docs/reference/calls#placeCall'], ['call_blocked', '/docs/errors/call_blocked'], ['nudge.finished', '/docs/events/nudge.finished']]) {
     await page.goto(`${url}/docs`);
-    await page.focus('#find');
+    await page.focus('#m-find');
     await page.keyboard.type(typed);
-    await page.waitForSelector('#results [role="option"][aria-selected="true"]');
-    const options = await page.$$eval('#results [role="option"] b', (all) => all.map((option) => option.textContent));
+    await page.waitForSelector('#m-results [role="option"][aria-selected="true"]');
+    const options = await page.$$eval('#m-results [role="option"] b', (all) => all.map((option) => option.textContent));
     const wanted = { 'place a call': 'Place a call' }[typed] ?? typed;
     const at = options.findIndex((option) => option.toLowerCase() === wanted.toLowerCase());
     assert.ok(at >= 0 && at < 5, `${typed}: ${options}`);
@@ -90,9 +90,9 @@ async function search(page) {
     await page.keyboard.press('Enter');
     await page.waitForURL(url + address);
   }
-  await page.focus('#find');
+  await page.focus('#m-find');
   await page.keyboard.type('zzzz nothing');
-  await page.waitForSelector('#results [aria-disabled="true"]');
+  await page.waitForSelector('#m-results [aria-disabled="true"]');
 }
 
 async function readGuides(page) {

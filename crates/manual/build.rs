@@ -31,7 +31,8 @@ fn write_table() -> Result<(), String> {
         for name in names {
             let file = path.join(format!("{name}.md"));
             let file = fs::canonicalize(&file).map_err(|why| format!("{}: {why}", file.display()))?;
-            writeln!(table, "    ({folder:?}, {name:?}, include_str!({file:?})),").map_err(|why| why.to_string())?;
+            writeln!(table, "    ({folder:?}, {name:?}, include_str!({file:?})),")
+                .map_err(|why| why.to_string())?;
         }
     }
     table.push_str("]\n");

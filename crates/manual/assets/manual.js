@@ -28,7 +28,7 @@ const choose = (label) => {
 document.querySelectorAll('.tabs').forEach((group, number) => {
   const figures = [...group.querySelectorAll(':scope > figure')];
   const buttons = figures.map((figure, index) => {
-    figure.id = `panel-${number}-${index}`;
+    figure.id = `m-panel-${number}-${index}`;
     figure.setAttribute('role', 'tabpanel');
     figure.setAttribute('aria-label', figure.dataset.tab);
     const button = make('button', { type: 'button', role: 'tab', 'aria-controls': figure.id, 'aria-selected': 'false' }, figure.dataset.tab);
@@ -82,10 +82,10 @@ addEventListener('click', () => requestAnimationFrame(reachable));
 
 // Search.
 const MOST = 20;
-const find = document.getElementById('find');
-const results = make('ul', { id: 'results', role: 'listbox', 'aria-label': 'Results', hidden: '' });
+const find = document.getElementById('m-find');
+const results = make('ul', { id: 'm-results', role: 'listbox', 'aria-label': 'Results', hidden: '' });
 let index, shown = [], at = -1;
-Object.entries({ role: 'combobox', 'aria-controls': 'results', 'aria-expanded': 'false', 'aria-autocomplete': 'list' }).forEach(([name, value]) => find.setAttribute(name, value));
+Object.entries({ role: 'combobox', 'aria-controls': 'm-results', 'aria-expanded': 'false', 'aria-autocomplete': 'list' }).forEach(([name, value]) => find.setAttribute(name, value));
 find.hidden = false;
 find.after(results);
 const read = () => { index ??= fetch('/docs/search.json').then((answer) => answer.json()).then((list) => list.map(([title, address, kind, text]) => ({ title, address, kind, text, low: title.toLowerCase(), rest: `${address} ${text}`.toLowerCase() }))); return index; };
@@ -116,7 +116,7 @@ const search = async () => {
   if (!words.length) { close(); return; }
   shown = entries.map((entry) => [score(entry, words), entry]).filter(([points]) => points > 0).sort((one, other) => other[0] - one[0]).slice(0, MOST).map(([, entry]) => entry);
   results.replaceChildren(...shown.map((entry, number) => {
-    const item = make('li', { role: 'option', id: `result-${number}`, 'aria-selected': 'false' }, make('b', {}, entry.title), make('small', {}, `${entry.kind} · ${entry.text.slice(0, 110)}`));
+    const item = make('li', { role: 'option', id: `m-result-${number}`, 'aria-selected': 'false' }, make('b', {}, entry.title), make('small', {}, `${entry.kind} · ${entry.text.slice(0, 110)}`));
     item.addEventListener('mousedown', (event) => { event.preventDefault(); go(entry); });
     return item;
   }));

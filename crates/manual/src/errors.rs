@@ -32,16 +32,23 @@ pub fn pages(all: &[Described<'_>]) -> Vec<Page> {
             .into(),
     )];
     for (status, cards) in statuses {
-        blocks.push(Block::Heading { level: 2, id: format!("status-{status}"), text: format!("Status {status}") });
+        blocks.push(Block::Heading {
+            level: 2,
+            id: format!("status-{status}"),
+            text: format!("Status {status}"),
+        });
         blocks.push(Block::Cards(cards));
     }
-    out.insert(0, Page {
-        path: "/docs/errors".into(),
-        title: "Error codes".into(),
-        about: "Every error code: what it means, what to do, and which operations answer with it.".into(),
-        kind: Kind::Index,
-        blocks,
-    });
+    out.insert(
+        0,
+        Page {
+            path: "/docs/errors".into(),
+            title: "Error codes".into(),
+            about: "Every error code: what it means, what to do, and which operations answer with it.".into(),
+            kind: Kind::Index,
+            blocks,
+        },
+    );
     out
 }
 
@@ -50,7 +57,8 @@ fn path(code: &str) -> String {
 }
 
 fn page(code: &str, rows: &[&ErrorCode], all: &[Described<'_>]) -> Page {
-    let mut blocks = vec![Block::Heading { level: 2, id: "what-it-means".into(), text: "What it means".into() }];
+    let mut blocks =
+        vec![Block::Heading { level: 2, id: "what-it-means".into(), text: "What it means".into() }];
     for row in rows {
         blocks.push(Block::Markdown(format!("**{}** {}", row.status, row.meaning)));
     }

@@ -25,13 +25,16 @@ pub fn pages(document: &Value) -> Vec<Page> {
         ),
         Block::Cards(cards),
     ];
-    out.insert(0, Page {
-        path: "/docs/events".into(),
-        title: "Events".into(),
-        about: "Every event that webhook endpoints receive.".into(),
-        kind: Kind::Index,
-        blocks,
-    });
+    out.insert(
+        0,
+        Page {
+            path: "/docs/events".into(),
+            title: "Events".into(),
+            about: "Every event that webhook endpoints receive.".into(),
+            kind: Kind::Index,
+            blocks,
+        },
+    );
     out
 }
 
@@ -60,8 +63,15 @@ fn event<'a>(schemas: &Schemas<'a>, name: &str, about: &'a Value) -> Page {
         ),
     }]));
     blocks.push(Block::Markdown(
-        "Verify the signature before you believe it: [webhooks and signatures](/docs/guides/webhooks).".into(),
+        "Verify the signature before you believe it: [webhooks and signatures](/docs/guides/webhooks)."
+            .into(),
     ));
     let first = description.split_inclusive(". ").next().unwrap_or_default().trim().to_owned();
-    Page { path: format!("/docs/events/{name}"), title: name.to_owned(), about: first, kind: Kind::Event, blocks }
+    Page {
+        path: format!("/docs/events/{name}"),
+        title: name.to_owned(),
+        about: first,
+        kind: Kind::Event,
+        blocks,
+    }
 }

@@ -48,8 +48,12 @@ pub fn code_figure(language: &str, label: Option<&str>, note: Option<&str>, code
         }
     };
     let label = label.map(|label| format!(" data-tab=\"{}\"", escape(label))).unwrap_or_default();
-    let class = if language.is_empty() { String::new() } else { format!(" class=\"language-{}\"", escape(language)) };
-    format!("<figure class=\"code\"{label}>{caption}<pre><code{class}>{}</code></pre></figure>\n", escape(code.trim_end()))
+    let class =
+        if language.is_empty() { String::new() } else { format!(" class=\"language-{}\"", escape(language)) };
+    format!(
+        "<figure class=\"code\"{label}>{caption}<pre><code{class}>{}</code></pre></figure>\n",
+        escape(code.trim_end())
+    )
 }
 
 /// The whole page.
@@ -65,7 +69,12 @@ pub fn page(shell: &Shell<'_>, page: &Page) -> String {
     if listed.len() >= LISTED {
         contents.push_str("<nav class=\"contents\" aria-label=\"On this page\"><ul>\n");
         for heading in listed {
-            let _ = writeln!(contents, "<li><a href=\"#{}\">{}</a></li>", escape(&heading.id), escape(&heading.text));
+            let _ = writeln!(
+                contents,
+                "<li><a href=\"#{}\">{}</a></li>",
+                escape(&heading.id),
+                escape(&heading.text)
+            );
         }
         contents.push_str("</ul></nav>\n");
     }
@@ -103,12 +112,16 @@ fn kind_link(page: &Page) -> String {
 fn frame(shell: &Shell<'_>, title: &str, about: &str, path: Option<&str>, main: &str) -> String {
     let brand = escape(shell.brand);
     let alternate = path.map(|path| {
-        format!("<link rel=\"alternate\" type=\"text/markdown\" href=\"{}\">\n", escape(&crate::markdown_path(path)))
+        format!(
+            "<link rel=\"alternate\" type=\"text/markdown\" href=\"{}\">\n",
+            escape(&crate::markdown_path(path))
+        )
     });
     let navigation = match path {
-        Some(path) => shell
-            .navigation
-            .replace(&format!("href=\"{}\"", escape(path)), &format!("href=\"{}\" aria-current=\"page\"", escape(path))),
+        Some(path) => shell.navigation.replace(
+            &format!("href=\"{}\"", escape(path)),
+            &format!("href=\"{}\" aria-current=\"page\"", escape(path)),
+        ),
         None => shell.navigation.to_owned(),
     };
     format!(
@@ -117,13 +130,13 @@ fn frame(shell: &Shell<'_>, title: &str, about: &str, path: Option<&str>, main: 
          <meta name=\"description\" content=\"{about}\">\n<meta name=\"color-scheme\" content=\"light dark\">\n\
          <link rel=\"icon\" href=\"/docs/icon.svg\">\n<link rel=\"stylesheet\" href=\"/docs/manual.css\">\n{alternate}\
          <script src=\"/docs/manual.js\" defer></script>\n</head>\n<body>\n\
-         <a class=\"skip\" href=\"#content\">Skip to the content</a>\n\
+         <a class=\"skip\" href=\"#m-content\">Skip to the content</a>\n\
          <header>\n<a class=\"brand\" href=\"/docs\">{brand} <span>docs</span></a>\n\
-         <div class=\"find\" role=\"search\"><input id=\"find\" type=\"search\" hidden aria-label=\"Search the documentation\" \
+         <div class=\"find\" role=\"search\"><input id=\"m-find\" type=\"search\" hidden aria-label=\"Search the documentation\" \
          placeholder=\"Search\" autocomplete=\"off\" spellcheck=\"false\"></div>\n\
-         <a class=\"to-pages\" href=\"#pages\">Pages</a>\n</header>\n\
-         <div class=\"frame\">\n<main id=\"content\" tabindex=\"-1\">\n{main}</main>\n\
-         <nav id=\"pages\" aria-label=\"Pages\">\n{navigation}</nav>\n</div>\n</body>\n</html>\n",
+         <a class=\"to-pages\" href=\"#m-pages\">Pages</a>\n</header>\n\
+         <div class=\"frame\">\n<main id=\"m-content\" tabindex=\"-1\">\n{main}</main>\n\
+         <nav id=\"m-pages\" aria-label=\"Pages\">\n{navigation}</nav>\n</div>\n</body>\n</html>\n",
         prefix = escape(shell.key_prefix),
         title = escape(title),
         about = escape(about),
@@ -193,12 +206,14 @@ fn push_fields(out: &mut String, shell: &Shell<'_>, page: &Page, fields: &[Field
             let _ = write!(out, "<div>{}</div>", described(&field.about, shell, page));
         }
         if !field.words.is_empty() {
-            let words: Vec<String> = field.words.iter().map(|word| format!("<code>{}</code>", escape(word))).collect();
+            let words: Vec<String> =
+                field.words.iter().map(|word| format!("<code>{}</code>", escape(word))).collect();
             let more = if field.open { "; new words may be added" } else { "" };
             let _ = write!(out, "<div class=\"words\">{}{more}</div>", words.join(", "));
         }
         if !field.nested.is_empty() {
-            let _ = writeln!(out, "<details><summary>Fields of <code>{}</code></summary>", escape(&field.name));
+            let _ =
+                writeln!(out, "<details><summary>Fields of <code>{}</code></summary>", escape(&field.name));
             push_fields(out, shell, page, &field.nested);
             out.push_str("</details>");
         }
@@ -228,7 +243,8 @@ fn push_cards(out: &mut String, shell: &Shell<'_>, page: &Page, cards: &[Card]) 
         } else {
             format!(" <span>{}</span>", described(&card.about, shell, page))
         };
-        let _ = writeln!(out, "<li><a href=\"{}\">{}</a>{about}</li>", escape(&card.href), escape(&card.title));
+        let _ =
+            writeln!(out, "<li><a href=\"{}\">{}</a>{about}</li>", escape(&card.href), escape(&card.title));
     }
     out.push_str("</ul>\n");
 }

@@ -73,7 +73,8 @@ mod tests {
 
     #[test]
     fn relative_links_are_resolved_from_their_page() {
-        let links = Links::new(["/docs/contract", "/docs/contract/calls", "/docs/guides/nudges"].map(str::to_owned));
+        let links =
+            Links::new(["/docs/contract", "/docs/contract/calls", "/docs/guides/nudges"].map(str::to_owned));
         let page = |path: &str, anchor: &str| Target::Page(path.to_owned(), anchor.to_owned());
         for (from, link, expected) in [
             ("/docs/guides/nudges", "../contract/calls.md#states", page("/docs/contract/calls", "#states")),

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use crate::html::{code_figure, escape};
 use crate::links::{Links, Target};
@@ -112,22 +112,20 @@ pub fn to_html(
     anchors: &mut Anchors,
     headings: &mut Vec<Heading>,
 ) -> String {
-    let mut out = String::new();
-    let mut plain: Vec<Event<'_>> = Vec::new();
-    let mut fences: Vec<(String, String)> = Vec::new();
+    let mut writer =
+        Writer { out: String::new(), path, links, closers: Vec::new(), cell: "td", fences: Vec::new() };
     let mut fence: Option<(String, String)> = None;
-    let mut heading: Option<(u8, usize)> = None;
+    let mut heading: Option<(u8, usize, String)> = None;
     for event in parser(source) {
         if let Some((_, code)) = &mut fence {
             match event {
                 Event::Text(words) => code.push_str(&words),
-                Event::End(TagEnd::CodeBlock) => fences.extend(fence.take()),
+                Event::End(TagEnd::CodeBlock) => writer.fences.extend(fence.take()),
                 _ => {}
             }
             continue;
         }
         if let Event::Start(Tag::CodeBlock(kind)) = event {
-            html::push_html(&mut out, plain.drain(..));
             let info = match kind {
                 CodeBlockKind::Fenced(info) => info.to_string(),
                 CodeBlockKind::Indented => String::new(),
@@ -135,82 +133,112 @@ pub fn to_html(
             fence = Some((info, String::new()));
             continue;
         }
-        if !fences.is_empty() {
-            push_fences(&mut out, &mut fences);
-        }
+        push_fences(&mut writer.out, &mut writer.fences);
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
-                heading = Some((level as u8, plain.len()));
+                heading = Some((level as u8, writer.out.len(), String::new()));
             }
             Event::End(TagEnd::Heading(_)) => {
-                let Some((level, from)) = heading.take() else { continue };
-                let inner: Vec<Event<'_>> = plain.drain(from..).collect();
-                let text = text_of(&inner);
+                let Some((level, from, text)) = heading.take() else { continue };
+                let inner = writer.out.split_off(from);
                 let id = anchors.of(&text);
-                let mut inside = String::new();
-                html::push_html(&mut inside, inner.into_iter());
-                plain.push(Event::Html(CowStr::from(heading_html(level, &id, inside.trim()))));
+                writer.out.push_str(&heading_html(level, &id, &inner));
                 headings.push(Heading { level, id, text });
             }
-            Event::Start(Tag::Table(alignments)) => {
-                plain.push(Event::Html("<div class=\"scroll\">".into()));
-                plain.push(Event::Start(Tag::Table(alignments)));
-            }
-            Event::End(TagEnd::Table) => {
-                plain.push(Event::End(TagEnd::Table));
-                plain.push(Event::Html("</div>\n".into()));
-            }
-            Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-                let dest_url = match links.resolve(path, &dest_url) {
-                    Target::Page(page, anchor) => CowStr::from(format!("{page}{anchor}")),
-                    Target::Elsewhere => dest_url,
-                    Target::Unknown => CowStr::from(""),
-                };
-                if dest_url.is_empty() {
-                    plain.push(Event::Html("<span>".into()));
-                } else {
-                    plain.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
+            event => {
+                if let (Some((.., text)), Event::Text(words) | Event::Code(words)) = (&mut heading, &event) {
+                    text.push_str(words);
                 }
+                writer.event(event);
             }
-            Event::End(TagEnd::Link) => {
-                let dropped = plain.iter().rev().find_map(|event| match event {
-                    Event::Start(Tag::Link { .. }) => Some(false),
-                    Event::Html(html) if **html == *"<span>" => Some(true),
-                    _ => None,
-                });
-                plain.push(if dropped == Some(true) {
-                    Event::Html("</span>".into())
-                } else {
-                    Event::End(TagEnd::Link)
-                });
-            }
-            Event::Html(html) | Event::InlineHtml(html) => plain.push(Event::Text(html)),
-            other => plain.push(other),
         }
     }
-    html::push_html(&mut out, plain.into_iter());
-    push_fences(&mut out, &mut fences);
-    out
+    push_fences(&mut writer.out, &mut writer.fences);
+    writer.out
 }
 
-/// A heading with a link to itself.
+/// Writes what is neither a heading nor a code block.
+struct Writer<'a> {
+    out: String,
+    path: &'a str,
+    links: &'a Links,
+    /// Ends of the elements that are open.
+    closers: Vec<&'static str>,
+    /// `th` in the head of a table.
+    cell: &'static str,
+    /// Code blocks that stand together.
+    fences: Vec<(String, String)>,
+}
+
+impl Writer<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.open(tag),
+            Event::End(TagEnd::TableHead) => {
+                self.close();
+                self.cell = "td";
+                self.out.push_str("<tbody>");
+            }
+            Event::End(_) => self.close(),
+            Event::Text(words) | Event::Html(words) | Event::InlineHtml(words) => {
+                self.out.push_str(&escape(&words))
+            }
+            Event::Code(words) => self.out.push_str(&format!("<code>{}</code>", escape(&words))),
+            Event::SoftBreak => self.out.push('\n'),
+            Event::HardBreak => self.out.push_str("<br>"),
+            Event::Rule => self.out.push_str("<hr>\n"),
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, tag: Tag<'_>) {
+        let (opener, closer): (String, &'static str) = match tag {
+            Tag::Paragraph => ("<p>".into(), "</p>\n"),
+            Tag::BlockQuote(_) => ("<blockquote>".into(), "</blockquote>\n"),
+            Tag::List(None) => ("<ul>\n".into(), "</ul>\n"),
+            Tag::List(Some(1)) => ("<ol>\n".into(), "</ol>\n"),
+            Tag::List(Some(first)) => (format!("<ol start=\"{first}\">\n"), "</ol>\n"),
+            Tag::Item => ("<li>".into(), "</li>\n"),
+            Tag::Emphasis => ("<em>".into(), "</em>"),
+            Tag::Strong => ("<strong>".into(), "</strong>"),
+            Tag::Strikethrough => ("<del>".into(), "</del>"),
+            Tag::Table(_) => ("<div class=\"scroll\"><table>\n".into(), "</tbody></table></div>\n"),
+            Tag::TableHead => {
+                self.cell = "th";
+                ("<thead><tr>".into(), "</tr></thead>\n")
+            }
+            Tag::TableRow => ("<tr>".into(), "</tr>\n"),
+            Tag::TableCell if self.cell == "th" => ("<th>".into(), "</th>"),
+            Tag::TableCell => ("<td>".into(), "</td>"),
+            Tag::Link { dest_url, .. } => match self.links.resolve(self.path, &dest_url) {
+                Target::Page(page, anchor) => {
+                    (format!("<a href=\"{}\">", escape(&format!("{page}{anchor}"))), "</a>")
+                }
+                Target::Elsewhere => (format!("<a href=\"{}\">", escape(&dest_url)), "</a>"),
+                Target::Unknown => (String::new(), ""),
+            },
+            // Of a picture its words are shown; of the rest, which these pages do not have, what is inside.
+            _ => (String::new(), ""),
+        };
+        self.out.push_str(&opener);
+        self.closers.push(closer);
+    }
+
+    fn close(&mut self) {
+        self.out.push_str(self.closers.pop().unwrap_or_default());
+    }
+}
+
+/// A heading with a link to itself. Its own links are only their text.
 pub fn heading_html(level: u8, id: &str, inner: &str) -> String {
     format!("<h{level} id=\"{0}\"><a class=\"anchor\" href=\"#{0}\">{inner}</a></h{level}>\n", escape(id))
 }
 
-fn text_of(events: &[Event<'_>]) -> String {
-    events
-        .iter()
-        .map(|event| match event {
-            Event::Text(words) | Event::Code(words) => &**words,
-            Event::SoftBreak => " ",
-            _ => "",
-        })
-        .collect()
-}
-
 /// Writes neighbouring code blocks: as tabs when each has a language of its own.
 fn push_fences(out: &mut String, fences: &mut Vec<(String, String)>) {
+    if fences.is_empty() {
+        return;
+    }
     let language = |info: &str| info.split_whitespace().next().unwrap_or_default().to_owned();
     let mut languages: Vec<String> = fences.iter().map(|(info, _)| language(info)).collect();
     languages.sort();
@@ -297,8 +325,11 @@ mod tests {
     #[test]
     fn links_lead_to_pages_or_are_text() {
         let made = html_of("[a](a.md#part) [b](../console.md) [c](https://example.com/)");
-        assert!(made.contains("href=\"/docs/guides/a#part\"") && made.contains("https://example.com/"), "{made}");
-        assert!(made.contains("<span>b</span>"), "{made}");
+        assert!(
+            made.contains("href=\"/docs/guides/a#part\"") && made.contains("https://example.com/"),
+            "{made}"
+        );
+        assert!(made.contains(" b "), "{made}");
         let links = Links::new(["/docs/guides/a".to_owned()]);
         let text = with_links("see [a](a.md#part), [b](../console.md).", "/docs/guides/b", &links);
         assert_eq!(text, "see [a](/docs/guides/a.md#part), b.");

@@ -114,9 +114,7 @@ pub struct Card {
 /// What a request needs to be sent from the page.
 #[derive(Debug)]
 pub struct Form {
-    /// The operation.
-    pub id: String,
-    /// Its method.
+    /// Method of the operation.
     pub method: String,
     /// Its path, with `{name}` for parameters.
     pub path: String,

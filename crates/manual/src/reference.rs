@@ -42,7 +42,10 @@ pub fn operations(document: &Value) -> Vec<Described<'_>> {
 }
 
 /// The chapters with their operations, in the order of the document's tags where it has them.
-pub fn chapters<'a>(document: &Value, all: &[Described<'a>]) -> Vec<(&'static str, String, Vec<Described<'a>>)> {
+pub fn chapters<'a>(
+    document: &Value,
+    all: &[Described<'a>],
+) -> Vec<(&'static str, String, Vec<Described<'a>>)> {
     let mut out: Vec<(&'static str, String, Vec<Described<'a>>)> = Vec::new();
     for one in all {
         match out.iter_mut().find(|(tag, ..)| *tag == one.row.tag) {
@@ -50,7 +53,8 @@ pub fn chapters<'a>(document: &Value, all: &[Described<'a>]) -> Vec<(&'static st
             None => out.push((one.row.tag, introduction(document, one.row.tag), vec![*one])),
         }
     }
-    let order: Vec<&str> = document["tags"].as_array().into_iter().flatten().filter_map(|tag| tag["name"].as_str()).collect();
+    let order: Vec<&str> =
+        document["tags"].as_array().into_iter().flatten().filter_map(|tag| tag["name"].as_str()).collect();
     out.sort_by_key(|(tag, ..)| order.iter().position(|name| name == tag).unwrap_or(order.len()));
     out
 }
@@ -84,13 +88,16 @@ pub fn pages<'a>(document: &'a Value, all: &[Described<'a>]) -> Vec<Page> {
         blocks.push(Block::Cards(list.iter().map(card).collect()));
         out.push(chapter(&schemas, tag, &introduction, &list));
     }
-    out.insert(0, Page {
-        path: "/docs/reference".into(),
-        title: "API reference".into(),
-        about: "Every operation of the API, by noun.".into(),
-        kind: Kind::Index,
-        blocks,
-    });
+    out.insert(
+        0,
+        Page {
+            path: "/docs/reference".into(),
+            title: "API reference".into(),
+            about: "Every operation of the API, by noun.".into(),
+            kind: Kind::Index,
+            blocks,
+        },
+    );
     out
 }
 
@@ -123,7 +130,11 @@ fn chapter<'a>(schemas: &Schemas<'a>, tag: &str, introduction: &str, list: &[Des
 
 fn push_operation<'a>(blocks: &mut Vec<Block>, schemas: &Schemas<'a>, one: &Described<'a>) {
     let row = one.row;
-    let heading = |part: &str| Block::Heading { level: 3, id: format!("{}-{}", row.id, part.to_lowercase()), text: part.to_owned() };
+    let heading = |part: &str| Block::Heading {
+        level: 3,
+        id: format!("{}-{}", row.id, part.to_lowercase()),
+        text: part.to_owned(),
+    };
     blocks.push(Block::Heading { level: 2, id: row.id.to_owned(), text: row.summary.to_owned() });
     blocks.push(Block::Endpoint { method: row.method.as_str().to_owned(), path: row.path.to_owned() });
     let mut about = one.about["description"].as_str().unwrap_or_default().to_owned();
@@ -132,7 +143,8 @@ fn push_operation<'a>(blocks: &mut Vec<Block>, schemas: &Schemas<'a>, one: &Desc
     }
     blocks.push(Block::Markdown(about));
     blocks.push(Block::Samples(samples(&call(schemas, one))));
-    let parameters: Vec<Field> = list(&one.about["parameters"]).iter().map(|each| parameter(schemas, each)).collect();
+    let parameters: Vec<Field> =
+        list(&one.about["parameters"]).iter().map(|each| parameter(schemas, each)).collect();
     if !parameters.is_empty() {
         blocks.push(heading("Parameters"));
         blocks.push(Block::Fields(parameters));
@@ -196,7 +208,8 @@ fn push_answer<'a>(blocks: &mut Vec<Block>, schemas: &Schemas<'a>, one: &Describ
         let description = answer["description"].as_str().unwrap_or_default();
         blocks.push(Block::Markdown(format!("**{status}** {description}")));
         for (kind, media) in answer["content"].as_object().into_iter().flatten() {
-            let fields = if media["schema"].is_object() { schemas.fields(&media["schema"]) } else { Vec::new() };
+            let fields =
+                if media["schema"].is_object() { schemas.fields(&media["schema"]) } else { Vec::new() };
             if fields.is_empty() && kind != "application/json" {
                 blocks.push(Block::Markdown(format!("Content type `{kind}`.")));
             } else if !fields.is_empty() {
@@ -259,7 +272,9 @@ fn call<'a>(schemas: &Schemas<'a>, one: &Described<'a>) -> Call<'static> {
         command: row.command().map(|command| (command.group, command.verb)),
         path_values: named("path", false),
         query: named("query", true),
-        idempotency_key: parameters.iter().any(|each| each["in"] == "header" && each["required"] == Value::Bool(true)),
+        idempotency_key: parameters
+            .iter()
+            .any(|each| each["in"] == "header" && each["required"] == Value::Bool(true)),
         body: body_value(schemas, one),
         upload: row.upload,
     }
@@ -303,7 +318,6 @@ fn form<'a>(schemas: &Schemas<'a>, one: &Described<'a>) -> Option<Form> {
         })
         .collect();
     Some(Form {
-        id: row.id.to_owned(),
         method: row.method.as_str().to_owned(),
         path: row.path.to_owned(),
         keyed: takes_key,

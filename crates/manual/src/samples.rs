@@ -42,7 +42,8 @@ fn curl(call: &Call<'_>) -> String {
     for (name, value) in &call.path_values {
         path = path.replace(&format!("{{{name}}}"), value);
     }
-    let query: Vec<String> = call.query.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+    let query: Vec<String> =
+        call.query.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
     let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
     let mut parts = vec![format!("curl -s \"$DASTAK_BASE_URL{path}{query}\"")];
     if call.method != "GET" && (call.method != "POST" || (call.body.is_none() && !call.upload)) {
@@ -64,7 +65,8 @@ fn curl(call: &Call<'_>) -> String {
 }
 
 fn python(call: &Call<'_>, group: &str, verb: &str) -> String {
-    let mut arguments: Vec<String> = call.path_values.iter().map(|(_, value)| format!("\"{value}\"")).collect();
+    let mut arguments: Vec<String> =
+        call.path_values.iter().map(|(_, value)| format!("\"{value}\"")).collect();
     for (name, value) in &call.query {
         arguments.push(format!("{}={}", argument(name), python_value(&Value::String(value.clone()), 1)));
     }
@@ -81,8 +83,7 @@ fn python(call: &Call<'_>, group: &str, verb: &str) -> String {
     }
     let called = format!("client.{}.{}", snake(group), snake(verb));
     format!(
-        "from dastak import Client\n\nclient = Client()  # DASTAK_API_KEY, DASTAK_BASE_URL\n{} = {called}({})",
-        "answer",
+        "from dastak import Client\n\nclient = Client()  # DASTAK_API_KEY, DASTAK_BASE_URL\nanswer = {called}({})",
         on_lines(&arguments, called.len() + 10)
     )
 }
@@ -134,11 +135,14 @@ fn python_value(value: &Value, level: usize) -> String {
 
 fn typescript_value(value: &Value, level: usize) -> String {
     let name = |name: &str| {
-        let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
+        let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !name.starts_with(|c: char| c.is_ascii_digit());
         if plain { name.to_owned() } else { format!("'{name}'") }
     };
     nested(value, level, "  ", &name, &|plain| match plain {
-        Value::String(text) => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n")),
+        Value::String(text) => {
+            format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n"))
+        }
         other => other.to_string(),
     })
 }
@@ -155,7 +159,9 @@ fn nested(
         Value::Object(map) => (
             "{",
             "}",
-            map.iter().map(|(key, inner)| format!("{}: {}", name(key), nested(inner, level + 1, step, name, plain))).collect(),
+            map.iter()
+                .map(|(key, inner)| format!("{}: {}", name(key), nested(inner, level + 1, step, name, plain)))
+                .collect(),
         ),
         Value::Array(list) => {
             ("[", "]", list.iter().map(|inner| nested(inner, level + 1, step, name, plain)).collect())
@@ -184,7 +190,8 @@ pub fn pretty(value: &Value) -> String {
 /// A name as an argument in Python, where words of the language end in `_`.
 fn argument(name: &str) -> String {
     let name = snake(name);
-    let of_the_language = ["and", "as", "class", "from", "global", "if", "import", "in", "is", "not", "or", "pass", "with"];
+    let of_the_language =
+        ["and", "as", "class", "from", "global", "if", "import", "in", "is", "not", "or", "pass", "with"];
     if of_the_language.contains(&name.as_str()) { name + "_" } else { name }
 }
 
@@ -221,7 +228,9 @@ fn encoded(value: &str) -> String {
     value
         .bytes()
         .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b':' => char::from(byte).to_string(),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b':' => {
+                char::from(byte).to_string()
+            }
             other => format!("%{other:02X}"),
         })
         .collect()
@@ -262,7 +271,9 @@ mod tests {
             made[1].code
         );
         assert!(
-            made[2].code.ends_with("await client.testLinks.create('agt_1', { name: 'it\\'s', expiresInDays: 7, draft: true });"),
+            made[2].code.ends_with(
+                "await client.testLinks.create('agt_1', { name: 'it\\'s', expiresInDays: 7, draft: true });"
+            ),
             "{}",
             made[2].code
         );

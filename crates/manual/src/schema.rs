@@ -82,10 +82,15 @@ impl<'a> Schemas<'a> {
         let choices = self.choices(shape);
         match choices.as_slice() {
             [] => {}
-            [only] => out.extend(self.inside(only, open)),
+            [only] => {
+                let only: &'a Value = only;
+                out.extend(self.inside(only, open));
+            }
             several => {
-                for choice in several.iter().filter(|choice| self.is_object(choice)) {
-                    out.push(self.variant(choice, open));
+                for choice in several.iter().copied() {
+                    if self.is_object(choice) {
+                        out.push(self.variant(choice, open));
+                    }
                 }
             }
         }
@@ -102,9 +107,11 @@ impl<'a> Schemas<'a> {
     /// One of several kinds of objects, as a field whose name says which.
     fn variant(&self, choice: &'a Value, open: &mut Vec<&'a str>) -> Field {
         let (shape, name) = self.resolve(choice);
-        let constant = shape["properties"].as_object().into_iter().flatten().find_map(|(name, inner)| {
-            Some(format!("{name}: {}", inner["const"].as_str()?))
-        });
+        let constant = shape["properties"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .find_map(|(name, inner)| Some(format!("{name}: {}", inner["const"].as_str()?)));
         let short = name.and_then(|name| name.rsplit('/').next()).map(str::to_owned);
         let title = shape["title"].as_str().map(str::to_owned);
         Field {
@@ -197,13 +204,20 @@ impl<'a> Schemas<'a> {
             });
         }
         let mut seen = Vec::new();
-        kinds.retain(|kind| !seen.contains(kind) && { seen.push(kind.clone()); true });
+        kinds.retain(|kind| {
+            !seen.contains(kind) && {
+                seen.push(kind.clone());
+                true
+            }
+        });
         kinds.join(" or ")
     }
 
     fn named(&self, kind: &str, shape: &'a Value, depth: usize) -> String {
         match kind {
-            "array" if shape["items"].is_object() => format!("array of {}", self.kind(&shape["items"], depth + 1)),
+            "array" if shape["items"].is_object() => {
+                format!("array of {}", self.kind(&shape["items"], depth + 1))
+            }
             "object" if shape["additionalProperties"].is_object() && shape["properties"].is_null() => {
                 format!("map to {}", self.kind(&shape["additionalProperties"], depth + 1))
             }
@@ -247,7 +261,8 @@ impl<'a> Schemas<'a> {
     fn value_at(&self, name: &str, schema: &'a Value, all: bool, depth: usize) -> Value {
         let (shape, _) = self.resolve(schema);
         for source in [schema, shape] {
-            let example = source["examples"].as_array().and_then(|list| list.first()).or_else(|| source.get("example"));
+            let example =
+                source["examples"].as_array().and_then(|list| list.first()).or_else(|| source.get("example"));
             if let Some(example) = example {
                 return example.clone();
             }
@@ -268,14 +283,23 @@ impl<'a> Schemas<'a> {
         }
         let kind = match &shape["type"] {
             Value::String(kind) => kind.as_str(),
-            Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or("null"),
+            Value::Array(kinds) => {
+                kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or("null")
+            }
             _ => "object",
         };
         match kind {
             "string" => json!(text_named(name, shape)),
-            "integer" | "number" => shape.get("minimum").filter(|least| **least != json!(0)).cloned().unwrap_or(json!(1)),
+            "integer" | "number" => {
+                shape.get("minimum").filter(|least| **least != json!(0)).cloned().unwrap_or(json!(1))
+            }
             "boolean" => json!(true),
-            "array" => json!([self.value_at(name.strip_suffix('s').unwrap_or(name), &shape["items"], all, depth + 1)]),
+            "array" => json!([self.value_at(
+                name.strip_suffix('s').unwrap_or(name),
+                &shape["items"],
+                all,
+                depth + 1
+            )]),
             "object" => {
                 let required: Vec<&str> = texts(&shape["required"]);
                 let mut out = Map::new();
@@ -315,9 +339,22 @@ fn text_named(name: &str, shape: &Value) -> String {
     }
     let lower = name.to_lowercase();
     let ids = [
-        ("agent", "agt"), ("call", "call"), ("contact", "con"), ("campaign", "cmp"), ("nudge", "ndg"), ("tool", "tool"),
-        ("template", "tpl"), ("session", "chatsess"), ("chat", "chatsess"), ("stream", "dst"), ("endpoint", "whe"),
-        ("knowledgebase", "kb"), ("message", "camsg"), ("document", "doc"), ("user", "usr"), ("number", "num"),
+        ("agent", "agt"),
+        ("call", "call"),
+        ("contact", "con"),
+        ("campaign", "cmp"),
+        ("nudge", "ndg"),
+        ("tool", "tool"),
+        ("template", "tpl"),
+        ("session", "chatsess"),
+        ("chat", "chatsess"),
+        ("stream", "dst"),
+        ("endpoint", "whe"),
+        ("knowledgebase", "kb"),
+        ("message", "camsg"),
+        ("document", "doc"),
+        ("user", "usr"),
+        ("number", "num"),
     ];
     if lower.ends_with("id") || lower.ends_with("ids") {
         let found = ids.iter().find(|(noun, _)| lower.starts_with(noun));
@@ -358,15 +395,24 @@ mod tests {
         let schemas = Schemas::new(&document);
         let reference = json!({"$ref": "#/components/schemas/Node"});
         let fields = schemas.fields(&reference);
-        let shown: Vec<_> = fields.iter().map(|field| (field.name.as_str(), field.kind.as_str(), field.required)).collect();
+        let shown: Vec<_> =
+            fields.iter().map(|field| (field.name.as_str(), field.kind.as_str(), field.required)).collect();
         assert_eq!(
             shown,
-            [("id", "string", true), ("state", "string", false), ("next", "object or null", false), ("many", "array of object", false)]
+            [
+                ("id", "string", true),
+                ("state", "string", false),
+                ("next", "object or null", false),
+                ("many", "array of object", false)
+            ]
         );
         assert_eq!(fields[0].notes, ["at most 40 characters"]);
         assert!(fields[1].open && fields[1].words == ["a", "b"], "{:?}", fields[1]);
         assert!(fields[2].nested.is_empty(), "a schema inside itself is shown once");
-        assert_eq!((fields[3].nested[0].kind.as_str(), fields[3].notes[0].as_str()), ("string or null", "at most 5 items"));
+        assert_eq!(
+            (fields[3].nested[0].kind.as_str(), fields[3].notes[0].as_str()),
+            ("string or null", "at most 5 items")
+        );
     }
 
     #[test]

@@ -7,8 +7,6 @@ use crate::page::{Block, Kind, Page};
 
 /// Most characters of the text of an entry.
 const TEXT: usize = 240;
-/// Largest index, bytes.
-pub const LARGEST: usize = 768 * 1024;
 
 /// The index as JSON: a list of `[title, address, kind, text]`.
 pub fn index(pages: &[Page]) -> String {
@@ -24,10 +22,17 @@ pub fn index(pages: &[Page]) -> String {
                     };
                     entries.push(entry(text, &format!("{}#{id}", page.path), page.kind.label(), &endpoint));
                 }
-                Block::Markdown(source) if matches!(page.kind, Kind::Guide | Kind::Contract | Kind::Operating) => {
+                Block::Markdown(source)
+                    if matches!(page.kind, Kind::Guide | Kind::Contract | Kind::Operating) =>
+                {
                     for (heading, text) in sections(source) {
                         let title = format!("{} › {}", page.title, heading.text);
-                        entries.push(entry(&title, &format!("{}#{}", page.path, heading.id), page.kind.label(), &text));
+                        entries.push(entry(
+                            &title,
+                            &format!("{}#{}", page.path, heading.id),
+                            page.kind.label(),
+                            &text,
+                        ));
                     }
                 }
                 _ => {}

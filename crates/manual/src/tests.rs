@@ -2,13 +2,20 @@ use std::collections::{HashMap, HashSet};
 
 use super::*;
 
+/// Largest search index, bytes: it is read whole by a browser.
+const LARGEST_INDEX: usize = 768 * 1024;
+
 fn manual() -> &'static Manual {
     static MADE: std::sync::OnceLock<Manual> = std::sync::OnceLock::new();
     MADE.get_or_init(|| Manual::new("Acme", "acme"))
 }
 
 fn html_pages() -> impl Iterator<Item = (&'static String, &'static str)> {
-    manual().files.iter().filter(|(_, file)| file.content_type == HTML).map(|(path, file)| (path, file.body.as_str()))
+    manual()
+        .files
+        .iter()
+        .filter(|(_, file)| file.content_type == HTML)
+        .map(|(path, file)| (path, file.body.as_str()))
 }
 
 /// The values of an attribute in a page.
@@ -26,9 +33,14 @@ fn every_operation_of_the_document_is_on_a_page() {
             let id = operation["operationId"].as_str().unwrap();
             let page = reference::chapter_path(operation["tags"][0].as_str().unwrap());
             let html = &manual().files[&page].body;
-            let (_, section) = html.split_once(&format!("<h2 id=\"{id}\">")).unwrap_or_else(|| panic!("{id} on {page}"));
+            let (_, section) =
+                html.split_once(&format!("<h2 id=\"{id}\">")).unwrap_or_else(|| panic!("{id} on {page}"));
             let section = section.split("<h2 ").next().unwrap();
-            for part in [method.to_uppercase(), html::escape(path), html::escape(operation["summary"].as_str().unwrap())] {
+            for part in [
+                method.to_uppercase(),
+                html::escape(path),
+                html::escape(operation["summary"].as_str().unwrap()),
+            ] {
                 assert!(section.contains(&part), "{id} lacks {part}");
             }
             assert!(section.contains("Errors ("), "{id} lists no errors");
@@ -41,8 +53,10 @@ fn every_operation_of_the_document_is_on_a_page() {
 #[test]
 fn every_link_leads_to_a_page_and_an_anchor() {
     let pages: HashMap<&String, &str> = html_pages().collect();
-    let anchors: HashMap<&str, HashSet<&str>> =
-        pages.iter().map(|(path, html)| (path.as_str(), attributes(html, "id").into_iter().collect())).collect();
+    let anchors: HashMap<&str, HashSet<&str>> = pages
+        .iter()
+        .map(|(path, html)| (path.as_str(), attributes(html, "id").into_iter().collect()))
+        .collect();
     let mut wrong = Vec::new();
     let mut seen = 0;
     for (path, html) in &pages {
@@ -88,7 +102,9 @@ fn pages_are_whole_and_have_nothing_that_the_policy_forbids() {
     for (path, html) in html_pages() {
         assert_eq!(html.matches("<h1>").count(), 1, "{path}: one first-level heading");
         assert!(html.contains("<html lang=\"en\"") && html.contains("class=\"skip\""), "{path}");
-        for forbidden in [" style=\"", "<style", " onclick", " onload", " onerror", "javascript:", "<iframe", "http-equiv"] {
+        for forbidden in
+            [" style=\"", "<style", " onclick", " onload", " onerror", "javascript:", "<iframe", "http-equiv"]
+        {
             assert!(!html.contains(forbidden), "{path} has {forbidden}");
         }
         assert_eq!(html.matches("<script").count(), 1, "{path} has a script of its own");
@@ -131,7 +147,7 @@ fn the_index_for_language_models_lists_every_guide_and_leads_somewhere() {
 #[test]
 fn the_search_index_has_every_page_and_is_small() {
     let index = &manual().files["/docs/search.json"].body;
-    assert!(index.len() < search::LARGEST, "{} bytes", index.len());
+    assert!(index.len() < LARGEST_INDEX, "{} bytes", index.len());
     let entries: Vec<(String, String, String, String)> = serde_json::from_str(index).unwrap();
     for (path, _) in html_pages() {
         assert!(entries.iter().any(|(_, address, ..)| address == path), "{path}");

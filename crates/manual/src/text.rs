@@ -58,7 +58,12 @@ fn push_fields(out: &mut String, fields: &[Field], level: usize) {
         }
         if !field.words.is_empty() {
             let words: Vec<String> = field.words.iter().map(|word| format!("`{word}`")).collect();
-            let _ = write!(out, " One of {}{}.", words.join(", "), if field.open { "; new words may be added" } else { "" });
+            let _ = write!(
+                out,
+                " One of {}{}.",
+                words.join(", "),
+                if field.open { "; new words may be added" } else { "" }
+            );
         }
         out.push('\n');
         push_fields(out, &field.nested, level + 1);

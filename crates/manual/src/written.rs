@@ -75,7 +75,13 @@ fn written((folder, name, source): &(&str, &str, &str), key_prefix: &str) -> Opt
             .replace("dastak_test_", &format!("{prefix}_test_"))
             .replace("dastak_live_", &format!("{prefix}_live_")),
     };
-    Some(Page { path, title: title.to_owned(), about: first_paragraph(&rest), kind, blocks: vec![Block::Markdown(rest)] })
+    Some(Page {
+        path,
+        title: title.to_owned(),
+        about: first_paragraph(&rest),
+        kind,
+        blocks: vec![Block::Markdown(rest)],
+    })
 }
 
 #[cfg(test)]

@@ -65,7 +65,8 @@ pub async fn page(app: &Arc<App>, path: &str, headers: &HeaderMap) -> Outcome {
     }
     let maker = app.clone();
     let made = blocking::run(move || maker.documents.manual(&maker.config).map(|_| ())).await;
-    made.map_err(|why| Failure::internal(why.to_string()))?.map_err(|why| Failure::internal(why.to_string()))?;
+    made.map_err(|why| Failure::internal(why.to_string()))?
+        .map_err(|why| Failure::internal(why.to_string()))?;
     let manual = app.documents.manual(&app.config).map_err(|why| Failure::internal(why.to_string()))?;
     let markdown = prefers_markdown(headers).then(|| manual.file(&format!("{path}.md"))).flatten();
     Ok(match markdown.or_else(|| manual.file(path)) {

@@ -27,7 +27,10 @@ async fn pages_are_served_as_html_and_as_markdown() {
         assert_eq!((page.status, page.header("content-type")), (200, Some(kind)), "{path}");
         assert!(page.text.contains(words), "{path} lacks {words}");
         let policy = page.header("content-security-policy").unwrap_or_default();
-        assert!(policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'"), "{path}: {policy}");
+        assert!(
+            policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'"),
+            "{path}: {policy}"
+        );
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
     }
     let asked = get(&app, "/docs/guides/nudges", &[("accept", "text/markdown, text/html;q=0.9")]).await;
@@ -52,10 +55,16 @@ async fn a_page_that_was_read_before_is_not_sent_again() {
 #[tokio::test]
 async fn what_is_not_there_is_a_page_that_helps() {
     let app = TestApp::start().await;
-    for path in ["/docs/nothing", "/docs/guides/none", "/docs/guides/nudges.md.md", "/docs/%00", "/docs//guides"] {
+    for path in
+        ["/docs/nothing", "/docs/guides/none", "/docs/guides/nudges.md.md", "/docs/%00", "/docs//guides"]
+    {
         let page = get(&app, path, &[]).await;
-        assert_eq!((page.status, page.header("content-type")), (404, Some("text/html; charset=utf-8")), "{path}");
-        assert!(page.text.contains("There is no such page") && page.text.contains("id=\"find\""), "{path}");
+        assert_eq!(
+            (page.status, page.header("content-type")),
+            (404, Some("text/html; charset=utf-8")),
+            "{path}"
+        );
+        assert!(page.text.contains("There is no such page") && page.text.contains("id=\"m-find\""), "{path}");
         assert!(page.header("content-security-policy").is_some(), "{path}");
     }
     let slash = get(&app, "/docs/guides/", &[]).await;
