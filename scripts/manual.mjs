@@ -77,14 +77,14 @@ async function search(page) {
   await page.goto(`${url}/docs`);
   await page.keyboard.press('/');
   assert.equal(await page.evaluate(() => document.activeElement.id), 'm-find');
-  for (const [typed, address] of [['place a call', '/docs/reference/calls#placeCall'], ['call_blocked', '/docs/errors/call_blocked'], ['nudge.finished', '/docs/events/nudge.finished']]) {
+  const { summary } = (await (await fetch(`${url}/v1/openapi.json`)).json()).paths['/v1/calls'].post;
+  for (const [typed, address] of [[summary, '/docs/reference/calls#placeCall'], ['call_blocked', '/docs/errors/call_blocked'], ['nudge.finished', '/docs/events/nudge.finished']]) {
     await page.goto(`${url}/docs`);
     await page.focus('#m-find');
     await page.keyboard.type(typed);
     await page.waitForSelector('#m-results [role="option"][aria-selected="true"]');
     const options = await page.$$eval('#m-results [role="option"] b', (all) => all.map((option) => option.textContent));
-    const wanted = { 'place a call': 'Place a call' }[typed] ?? typed;
-    const at = options.findIndex((option) => option.toLowerCase() === wanted.toLowerCase());
+    const at = options.indexOf(typed);
     assert.ok(at >= 0 && at < 5, `${typed}: ${options}`);
     for (let step = 0; step < at; step += 1) await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
@@ -107,7 +107,7 @@ async function readGuides(page) {
   const tabs = page.locator('.tablist').first().locator('button');
   assert.deepEqual(await tabs.allTextContents(), ['Python', 'Node.js', 'Go', 'Java', 'PHP', 'Ruby']);
   await tabs.nth(5).click();
-  assert.equal(await page.locator('.tabs').first().locator('figure:visible').count(), 1);
+  assert.equal(await page.locator('.tabs').first().locator('.code:visible').count(), 1);
   await page.reload();
   assert.equal(await page.locator('[role="tab"][aria-selected="true"]').first().textContent(), 'Ruby');
   await page.locator('[role="tab"][aria-selected="true"]').first().focus();

@@ -26,7 +26,7 @@ const choose = (label) => {
   }
 };
 document.querySelectorAll('.tabs').forEach((group, number) => {
-  const figures = [...group.querySelectorAll(':scope > figure')];
+  const figures = [...group.querySelectorAll(':scope > .code')];
   const buttons = figures.map((figure, index) => {
     figure.id = `m-panel-${number}-${index}`;
     figure.setAttribute('role', 'tabpanel');
@@ -56,7 +56,7 @@ document.querySelectorAll('.tabs').forEach((group, number) => {
 choose(kept(localStorage, 'docs-language') ?? 'curl');
 
 // Copying.
-for (const figure of document.querySelectorAll('figure.code')) {
+for (const figure of document.querySelectorAll('.code')) {
   const button = make('button', { type: 'button', class: 'copy' }, 'Copy');
   button.addEventListener('click', async () => {
     try {
@@ -79,6 +79,10 @@ const reachable = () => {
 reachable();
 addEventListener('resize', reachable);
 addEventListener('click', () => requestAnimationFrame(reachable));
+
+// The list of pages shows the page that is open.
+const pages = document.getElementById('m-pages'), current = pages.querySelector('[aria-current]');
+if (current) pages.scrollTop = current.offsetTop - pages.clientHeight / 2;
 
 // Search.
 const MOST = 20;

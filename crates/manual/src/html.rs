@@ -44,14 +44,14 @@ pub fn code_figure(language: &str, label: Option<&str>, note: Option<&str>, code
         (None, None) => String::new(),
         (label, note) => {
             let words: Vec<String> = [label, note].into_iter().flatten().map(escape).collect();
-            format!("<figcaption>{}</figcaption>", words.join(", "))
+            format!("<p class=\"caption\">{}</p>", words.join(", "))
         }
     };
     let label = label.map(|label| format!(" data-tab=\"{}\"", escape(label))).unwrap_or_default();
     let class =
         if language.is_empty() { String::new() } else { format!(" class=\"language-{}\"", escape(language)) };
     format!(
-        "<figure class=\"code\"{label}>{caption}<pre><code{class}>{}</code></pre></figure>\n",
+        "<div class=\"code\"{label}>{caption}<pre><code{class}>{}</code></pre></div>\n",
         escape(code.trim_end())
     )
 }
@@ -66,7 +66,7 @@ pub fn page(shell: &Shell<'_>, page: &Page) -> String {
     }
     let listed: Vec<&Heading> = headings.iter().filter(|heading| heading.level == 2).collect();
     let mut contents = String::new();
-    if listed.len() >= LISTED {
+    if listed.len() >= LISTED && page.path != "/docs" {
         contents.push_str("<nav class=\"contents\" aria-label=\"On this page\"><ul>\n");
         for heading in listed {
             let _ = writeln!(

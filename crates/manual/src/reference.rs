@@ -118,13 +118,21 @@ fn chapter<'a>(schemas: &Schemas<'a>, tag: &str, introduction: &str, list: &[Des
     for one in list {
         push_operation(&mut blocks, schemas, one);
     }
-    let nouns: Vec<&str> = list.iter().map(|one| one.row.summary).take(3).collect();
     Page {
         path: chapter_path(tag),
         title: tag.to_owned(),
-        about: format!("Operations of this chapter: {}, and so on.", nouns.join("; ")),
+        about: about_chapter(introduction, list),
         kind: Kind::Reference,
         blocks,
+    }
+}
+
+/// The first sentence of the introduction, else what some of the operations do.
+fn about_chapter(introduction: &str, list: &[Described<'_>]) -> String {
+    match introduction.split_once(". ") {
+        Some((first, _)) => format!("{first}."),
+        None if !introduction.is_empty() => introduction.to_owned(),
+        None => list.iter().map(|one| one.row.summary).take(3).collect::<Vec<_>>().join("; "),
     }
 }
 
