@@ -1,7 +1,7 @@
 """Runs the commands of docs/guides as pasted, each guide against one fresh `dastak dev`, in the order of its blocks.
 
 A fence says what its code is: `sh` is pasted, `sh manual-clock` into a shell of a service whose clock is moved by hand, `python run` is a
-program, `… verify` a program that verifies a signature (tried with right and wrong ones, in each language that this machine has), and
+program, `… sdk` one that needs an SDK (run where scripts/sdk.sh has installed them), `… verify` a program that verifies a signature (tried with right and wrong ones, in each language that this machine has), and
 `… no-run` needs values of the reader's own, which the page says. Errors of the API are expected only where EXPECTED has them.
 
 usage: guides.py BINARY [GUIDE…]
@@ -21,7 +21,7 @@ VERIFIERS = {
     "go": ("verify.go", ["go", "run", "verify.go"]),
 }
 REQUIRED = {"python", "javascript"}
-KINDS = {"", "no-run", "manual-clock", "run", "verify"}
+KINDS = {"", "no-run", "manual-clock", "run", "sdk", "verify"}
 SECRET, BODY = "whsec_0123456789abcdefghijklmnopqrstuvwxyzABCD", '{"type":"call.completed","data":{"name":"मीरा"}}'.encode()
 
 
@@ -74,6 +74,27 @@ def pasted(name, service, all_blocks):
     if script:
         print(name, "…", flush=True)
         return service.run(name, script)
+
+
+def with_sdk(name, service, all_blocks):
+    """The programs of a guide that need an SDK, in the environments of scripts/sdk.sh."""
+    python, packages = TOP / "target/sdk/fresh/bin/python", TOP / "target/sdk/fresh-typescript/node_modules"
+    for number, (language, kind, code) in enumerate(all_blocks):
+        if kind != "sdk":
+            continue
+        if not (python if language == "python" else packages / "dastak").exists():
+            print(f"  {language} with the SDK is not run: scripts/sdk.sh installs it")
+            continue
+        folder = pathlib.Path(service.folder.name)
+        if language == "python":
+            command = [str(python), f"{name}-{number}.py"]
+        else:
+            command = ["node", f"{name}-{number}.mjs"]
+            if not (folder / "node_modules").exists():
+                os.symlink(packages, folder / "node_modules")
+        (folder / command[1]).write_text(code)
+        service.run(name, "set -a; . dastak-data/demo.env; set +a\n" + " ".join(command))
+        print(f"  {language} with the SDK")
 
 
 def header(secret, body, age=0):
@@ -134,6 +155,7 @@ def main():
             by_hand = "".join(code for language, kind, code in all_blocks if kind == "manual-clock")
             if by_hand:
                 manual.run(guide.stem, by_hand)
+            with_sdk(guide.stem, service, all_blocks)
             if any(kind == "verify" for _, kind, _ in all_blocks):
                 signatures(all_blocks)
     finally:

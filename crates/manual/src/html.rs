@@ -64,20 +64,7 @@ pub fn page(shell: &Shell<'_>, page: &Page) -> String {
     for block in &page.blocks {
         push_block(&mut body, shell, page, block, &mut anchors, &mut headings);
     }
-    let listed: Vec<&Heading> = headings.iter().filter(|heading| heading.level == 2).collect();
-    let mut contents = String::new();
-    if listed.len() >= LISTED && page.path != "/docs" {
-        contents.push_str("<nav class=\"contents\" aria-label=\"On this page\"><ul>\n");
-        for heading in listed {
-            let _ = writeln!(
-                contents,
-                "<li><a href=\"#{}\">{}</a></li>",
-                escape(&heading.id),
-                escape(&heading.text)
-            );
-        }
-        contents.push_str("</ul></nav>\n");
-    }
+    let contents = contents(page, &headings);
     let main = format!(
         "<p class=\"kind\">{}</p>\n<h1>{}</h1>\n{contents}{body}<p class=\"as-text\"><a href=\"{}\">This page as Markdown</a></p>\n",
         kind_link(page),
@@ -85,6 +72,20 @@ pub fn page(shell: &Shell<'_>, page: &Page) -> String {
         escape(&crate::markdown_path(&page.path)),
     );
     frame(shell, &page.title, &page.about, Some(&page.path), &main)
+}
+
+/// The list of a long page's parts.
+fn contents(page: &Page, headings: &[Heading]) -> String {
+    let listed: Vec<&Heading> = headings.iter().filter(|heading| heading.level == 2).collect();
+    if listed.len() < LISTED || matches!(page.kind, Kind::Event | Kind::Error) || page.path == "/docs" {
+        return String::new();
+    }
+    let mut out = String::from("<nav class=\"contents\" aria-label=\"On this page\"><ul>\n");
+    for heading in listed {
+        let _ = writeln!(out, "<li><a href=\"#{}\">{}</a></li>", escape(&heading.id), escape(&heading.text));
+    }
+    out.push_str("</ul></nav>\n");
+    out
 }
 
 /// The page for a path that does not exist.

@@ -150,7 +150,10 @@ fn push_operation<'a>(blocks: &mut Vec<Block>, schemas: &Schemas<'a>, one: &Desc
         about.push_str(&format!("\n\nOn the command line: `dastak {} {}`.", command.group, command.verb));
     }
     blocks.push(Block::Markdown(about));
-    blocks.push(Block::Samples(samples(&call(schemas, one))));
+    // What takes a session is called by the console, in a browser.
+    if !matches!(row.access, Access::Member | Access::Person) {
+        blocks.push(Block::Samples(samples(&call(schemas, one))));
+    }
     let parameters: Vec<Field> =
         list(&one.about["parameters"]).iter().map(|each| parameter(schemas, each)).collect();
     if !parameters.is_empty() {
