@@ -130,6 +130,7 @@ async function tryIt(page) {
   await form.locator('output pre').waitFor();
   const answer = await form.locator('output').textContent();
   assert.match(answer, /"placed": true/, answer);
+  if (pictures) { await form.evaluate((element) => { element.scrollIntoView({ block: 'center' }); }); await page.screenshot({ path: join(pictures, 'reference.png') }); }
   const kept = await page.evaluate(() => [sessionStorage.getItem('docs-test-key'), JSON.stringify(localStorage)]);
   assert.equal(kept[0], keys.TEST_KEY);
   assert.ok(!kept[1].includes(keys.TEST_KEY), 'the key is in this tab only');
@@ -151,7 +152,6 @@ try {
   await search(wide.page);
   await readGuides(wide.page);
   await tryIt(wide.page);
-  if (pictures) await wide.page.screenshot({ path: join(pictures, 'reference.png') });
   assert.deepEqual(wide.said, []);
   await wide.close();
   for (const theme of ['light', 'dark']) {
