@@ -26,7 +26,7 @@ seeds: ## seeds of the simulation that no other run takes: make seeds FIRST=2000
 	SIM_FIRST=$(FIRST) SIM_SEEDS=$(SEEDS) cargo test --profile sim -p dastak --test simulation every_seed -- --nocapture
 
 packages:
-	@scripts/packages.sh cc:build-essential python3:python3 node:nodejs npm:npm '/usr/lib/postgresql/*/bin/initdb:postgresql' chromium:chromium $(SPEECH) $(PEERS)
+	@scripts/packages.sh cc:build-essential python3:python3 node:nodejs npm:npm '/usr/lib/postgresql/*/bin/initdb:postgresql' chromium:chromium php:php-cli ruby:ruby $(SPEECH) $(PEERS)
 
 openapi: ## rewrites the golden API documents: the public one, and the operator's, of which the console has its types
 	cargo run --quiet --bin dastak -- openapi > openapi.json

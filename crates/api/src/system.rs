@@ -69,7 +69,7 @@ pub const OPERATIONS: &[Operation] = &[
         .access(Access::Figures)
         .answers(&[(200, None)])
         .content_type("text/plain; version=0.0.4"),
-    operation(GET, "/docs", "getDocs", "System", "The API reference as a web page")
+    operation(GET, "/docs", "getDocs", "System", "The documentation as web pages")
         .access(Access::Public)
         .answers(&[(200, None)])
         .content_type("text/html"),

@@ -44,7 +44,7 @@ pub const HEADERS: [(&str, &str); 5] = [
 
 /// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Coding {
+pub(super) enum Coding {
     Brotli,
     Gzip,
     Identity,
@@ -296,7 +296,7 @@ fn content_type(name: &str) -> &'static str {
 
 /// The codings that a client takes, the one that it prefers first, of equal ones the smallest. Uncompressed is always
 /// the last resort.
-fn accepted(headers: &HeaderMap) -> Vec<Coding> {
+pub(super) fn accepted(headers: &HeaderMap) -> Vec<Coding> {
     let mut weights: [Option<u32>; 3] = [None; 3];
     let mut others = None;
     let sent = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
@@ -322,7 +322,7 @@ fn accepted(headers: &HeaderMap) -> Vec<Coding> {
 }
 
 /// A weight such as `q=0.5` in thousandths; 0 for one that cannot be read.
-fn per_mille(weight: &str) -> u32 {
+pub(super) fn per_mille(weight: &str) -> u32 {
     let number = weight.trim().strip_prefix(['q', 'Q']).and_then(|rest| rest.trim().strip_prefix('='));
     let number = number.and_then(|number| number.trim().parse::<f64>().ok()).unwrap_or(0.0);
     // A number from 0 to 1, so a thousand at most; what is no number becomes 0.

@@ -11,6 +11,7 @@ pub mod console_files;
 pub mod dev;
 pub mod handler;
 pub mod link_page;
+pub mod manual;
 mod masking;
 pub mod multipart;
 pub mod openid;

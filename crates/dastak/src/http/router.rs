@@ -24,7 +24,7 @@ use super::body::{Incoming, Sender, arriving};
 use super::console::{self, Target};
 use super::console_files;
 use super::handler::{Body, Handler, Outcome, Reply, Request};
-use super::{actions, answers, masking};
+use super::{actions, answers, manual, masking};
 use crate::app::access::{Caller, network_of};
 use crate::app::idempotency::Once;
 use crate::app::limits::answers::{may_ask, turn};
@@ -116,6 +116,7 @@ impl Router {
         let method = request.method().clone();
         let mut seen = Seen { operation: None, budget: None, caller: None, client: None };
         let of_console = console_files::covers(request.uri().path());
+        let of_manual = manual::covers(request.uri().path());
         let (head, body) = request.into_parts();
         let mut body = Incoming::new(body);
         let mut span = self.span(app, &head);
@@ -144,13 +145,15 @@ impl Router {
         }
         if of_console {
             console_files::secure(&mut reply);
+        } else if of_manual {
+            manual::secure(&mut reply);
         }
         // What a stranger sends is not read. Others keep their connection if there is little left to read.
         if body.unread() && (reply.status == 401 || !body.pass_over().await) {
             reply.headers.push(("connection", "close".into()));
         }
         let (route_method, route) =
-            seen.operation.map_or(("other", if of_console { "/console/" } else { "other" }), |operation| {
+            seen.operation.map_or(("other", unlisted_route(of_console, of_manual)), |operation| {
                 (operation.method.as_str(), operation.path)
             });
         app.metrics.request(route_method, route, reply.status, started.elapsed());
@@ -204,6 +207,7 @@ impl Router {
             Err(_) if console_files::covers(head.uri.path()) => {
                 return console_files::answer(app, &head, id).await;
             }
+            Err(_) if manual::covers(head.uri.path()) => return manual::answer(app, &head, id).await,
             Err(_) => {
                 return Err(Failure::new(
                     error_codes::NOT_FOUND,
@@ -314,6 +318,15 @@ impl Router {
             None => running.await,
         };
         outcome.map(|reply| Reply { turn: reply.turn.or(turn), ..reply })
+    }
+}
+
+/// What the figures call a request that no row of the table takes.
+fn unlisted_route(of_console: bool, of_manual: bool) -> &'static str {
+    match (of_console, of_manual) {
+        (true, _) => "/console/",
+        (_, true) => "/docs/",
+        _ => "other",
     }
 }
 

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use serde_json::json;
 
 use super::handler::{Handler, Outcome, Reply, Request, is_known};
+use super::manual;
 use super::router::sees_figures;
 use crate::app::{App, disk, node};
 use crate::open;
@@ -97,6 +98,6 @@ async fn metrics(app: Arc<App>, request: Request) -> Outcome {
     Ok(Reply::bytes(200, "text/plain; version=0.0.4", text))
 }
 
-async fn docs(_: Arc<App>, _: Request) -> Outcome {
-    Ok(Reply::bytes(200, "text/html; charset=utf-8", include_str!("../../assets/docs.html")))
+async fn docs(app: Arc<App>, request: Request) -> Outcome {
+    manual::page(&app, request.operation.path, &request.headers).await
 }

@@ -103,6 +103,7 @@ mod legs;
 mod lines;
 mod listen;
 mod live;
+mod manual;
 mod many_workspaces;
 mod masked_numbers;
 mod master_key;
