@@ -104,7 +104,8 @@ class Document:
         found: dict[str, Schema] = {}
         for part in schema.get("allOf", []):
             found |= self.properties(part)
-        return found | schema.get("properties", {})
+        own: dict[str, Schema] = schema.get("properties", {})
+        return found | own
 
     def required(self, schema: Schema) -> set[str]:
         schema = self.resolve(schema)
@@ -207,7 +208,7 @@ def _references(schema: Any) -> list[str]:
         return []
     own = [name_of(schema["$ref"])] if isinstance(schema.get("$ref"), str) else []
     places = ("properties", "items", "additionalProperties", "anyOf", "oneOf", "allOf")
-    inner = (schema[place] for place in places if place in schema)
-    for one in inner:
-        own += _references(list(one.values()) if isinstance(one, dict) and one is schema.get("properties") else one)
+    for place in places:
+        inner = schema.get(place)
+        own += _references(list(inner.values()) if place == "properties" and inner else inner)
     return own

@@ -123,12 +123,14 @@ def _models(document: Document) -> str:
     classes = [name for name in document.used if document.is_object(name)]
     aliases = [name for name in document.used if not document.is_object(name)]
     plain = [name for name in aliases if "enum" in document.schemas[name] or not _mentions(document.schemas[name], classes)]
-    text = HEAD.format(about="What the API takes and answers. Members that this version does not know are kept, and sets of words are open.")
+    text = HEAD.format(
+        about="What the API takes and answers.\n\nMembers that this version does not know are kept, and sets of words are open. A member of an answer that a service older than\nthis version does not send is None, whatever its type."
+    )
     text += "from typing import Any, Dict, List, Literal\n\nfrom pydantic import AwareDatetime, BaseModel, ConfigDict, Field\nfrom typing_extensions import TypeAlias\n\n\n"
     text += "def _camel(name: str) -> str:\n    head, *rest = name.rstrip(\"_\").split(\"_\")\n    return head + \"\".join(part[:1].upper() + part[1:] for part in rest)\n\n\n"
     text += 'class Model(BaseModel):\n    """Base of all models. Fields have the names of Python; `model_dump(by_alias=True)` gives those of the API."""\n\n'
     text += '    model_config = ConfigDict(extra="allow", populate_by_name=True, alias_generator=_camel, defer_build=True, protected_namespaces=())\n\n\n'
-    text += "\n".join(_alias(document, name) for name in plain)
+    text += "NOT_SENT: Any = None\n\n" + "\n".join(_alias(document, name) for name in plain)
     text += "".join(f"\n\n{_class(document, name)}" for name in classes)
     rest = [name for name in aliases if name not in plain]
     return text + ("\n\n" + "\n".join(_alias(document, name) for name in rest) if rest else "")
@@ -148,18 +150,19 @@ def _class(document: Document, name: str) -> str:
     required = document.required(schema)
     lines = [f"class {name}(Model):\n", docstring(schema.get("description", ""), "    "), "\n"]
     for wire, one in document.properties(schema).items():
-        lines.append(_field(wire, one, wire in required) + docstring(one.get("description", ""), "    "))
+        lines.append(_field(wire, one, wire in required, name in document.answers and wire != "data") + docstring(one.get("description", ""), "    "))
     return "".join(lines)
 
 
-def _field(wire: str, schema: Schema, required: bool) -> str:
+def _field(wire: str, schema: Schema, required: bool, answered: bool) -> str:
+    """A member of a model. Of an answer none has to be there: a service that is older than the SDK does not have all of them."""
     attribute, kind = snake(wire), full_type(schema)
     if not required and not kind.endswith("| None") and kind != "Any":
         kind += " | None"
-    options = [] if required else ["default=None"]
+    options = [] if required and not answered else ["NOT_SENT" if required else "default=None"]
     if camel(attribute.rstrip("_")) != wire:
         options += [f'validation_alias="{wire}"', f'serialization_alias="{wire}"']
-    default = f" = Field({', '.join(options)})" if len(options) > 1 else ("" if required else " = None")
+    default = f" = Field({', '.join(options)})" if len(options) > 1 else (f" = {options[0].removeprefix('default=')}" if options else "")
     return f"    {attribute}: {kind}{default}\n"
 
 

@@ -1,7 +1,7 @@
 /** What some groups of operations have beside those of the document. */
 
 import { ChatStream } from "./chat-stream.js";
-import { NoRecordingError, PagingError } from "./errors.js";
+import { InvalidArgumentError, NoRecordingError, PagingError } from "./errors.js";
 import { Download } from "./files.js";
 import type * as models from "./models.js";
 import { Calls as CallOperations } from "./operations/calls.js";
@@ -47,6 +47,7 @@ export interface FollowOptions extends RequestOptions {
 export class Events extends EventOperations {
   /** Events of the key's mode as they happen, without end. */
   async *follow({ after = "latest", wait = LONGEST_WAIT, ...options }: FollowOptions = {}): AsyncGenerator<models.Event, void, undefined> {
+    if (!(wait >= 1 && wait <= LONGEST_WAIT)) throw new InvalidArgumentError(`wait: it is from 1 to ${LONGEST_WAIT} seconds`);
     const timeout = (options.timeout ?? this.transport.settings.timeout) + wait * 1000;
     for (;;) {
       const answer = await this.list({ after, wait }, { ...options, timeout });

@@ -47,17 +47,17 @@ class _Reader:
         if not self.whole and kind != "text/event-stream":
             raise self._unexpected(f"the answer is {kind or 'of no type'}, not a stream of events")
 
-    def feed(self, chunk: bytes) -> list[ChatStreamEvent]:
+    def feed(self, chunk: bytes) -> Iterator[ChatStreamEvent]:
         if self.whole:
             self._body += chunk
             if len(self._body) > LARGEST_ANSWER:
                 raise self._unexpected("the answer is too large")
-            return []
+            return
         try:
             events = self._decoder.feed(chunk)
         except EventTooLarge as error:
             raise self._unexpected("an event of the stream is too large") from error
-        return [found for found in map(self._event, events) if found is not None]
+        yield from (found for found in map(self._event, events) if found is not None)
 
     def end(self) -> ChatStreamEvent:
         """What is left at the end of the body: a repeat by the same idempotency key may answer without a stream."""

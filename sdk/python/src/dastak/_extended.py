@@ -7,7 +7,7 @@ from typing import AsyncIterator, Iterator
 
 from . import models
 from ._chat_stream import AsyncChatStream, ChatStream
-from ._errors import DastakError, PagingError
+from ._errors import DastakError, InvalidArgumentError, PagingError
 from ._files import AsyncDownload, Download
 from ._operations import calls, chats, events
 from ._requests import Operation, Request, Settings, prepare
@@ -64,6 +64,8 @@ class AsyncChats(chats.AsyncChats):
 
 def _longer(settings: Settings, wait: int) -> Settings:
     """Settings whose timeout has room for the wait."""
+    if not 1 <= wait <= _LONGEST_WAIT:
+        raise InvalidArgumentError(f"wait: it is from 1 to {_LONGEST_WAIT} seconds")
     return replace(settings, timeout=settings.timeout + wait)
 
 

@@ -70,7 +70,8 @@ class Page(Generic[Item, Answer]):
 
     @property
     def data(self) -> list[Item]:
-        found: list[Item] = self.answer.data
+        answer: Any = self.answer
+        found: list[Item] = answer.data
         return found
 
     def _after(self) -> Walk[Item, Answer] | None:
@@ -111,7 +112,8 @@ class AsyncPage(Generic[Item, Answer]):
 
     @property
     def data(self) -> list[Item]:
-        found: list[Item] = self.answer.data
+        answer: Any = self.answer
+        found: list[Item] = answer.data
         return found
 
     def _after(self) -> Walk[Item, Answer] | None:

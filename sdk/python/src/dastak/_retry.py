@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from email.utils import parsedate_to_datetime
 
 FIRST_PAUSE = 0.5
@@ -23,15 +24,14 @@ def retry_after(value: str | None, now: dt.datetime) -> float | None:
     """Seconds of a `Retry-After`, which is a number of seconds or a date; None when it is absent or neither."""
     if value is None:
         return None
-    try:
+    if re.fullmatch(r"\s*[0-9]+(\.[0-9]+)?\s*", value):
         seconds = float(value)
+        return seconds if math.isfinite(seconds) else None
+    try:
+        when = parsedate_to_datetime(value)
     except ValueError:
-        try:
-            when = parsedate_to_datetime(value)
-        except ValueError:
-            return None
-        seconds = (when if when.tzinfo else when.replace(tzinfo=dt.timezone.utc)).timestamp() - now.timestamp()
-    return max(0.0, seconds) if math.isfinite(seconds) else None
+        return None
+    return max(0.0, (when if when.tzinfo else when.replace(tzinfo=dt.timezone.utc)).timestamp() - now.timestamp())
 
 
 def pause(attempt: int, status: int | None, code: str | None, asked: float | None, draw: float) -> float | None:
