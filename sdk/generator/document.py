@@ -80,6 +80,8 @@ def alternatives(schema: Schema) -> list[Schema]:
 class Document:
     def __init__(self, raw: dict[str, Any]) -> None:
         self.schemas: dict[str, Schema] = raw["components"]["schemas"]
+        self.words = {name for name, one in self.schemas.items() if "enum" in one}
+        """Names of the sets of words."""
         self.version: str = str(raw["info"]["version"])
         self.operations = sorted(self._operations(raw["paths"]), key=lambda one: one.group)
         self.events = dict(self._events(raw.get("webhooks", {})))

@@ -56,7 +56,7 @@ def type_of(schema: Schema, prefix: str = "") -> str:
     if "$ref" in schema:
         return prefix + name_of(schema["$ref"])
     if "const" in schema:
-        schema = {"enum": [schema["const"]]}
+        return literal([schema["const"]])
     if "enum" in schema:
         text = all(isinstance(value, str) for value in schema["enum"] if value is not None)
         return literal(schema["enum"]) + (" | str" if text else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 
@@ -48,8 +49,8 @@ def argument(name: str) -> str:
 class Types:
     """Types of a document's schemas. Times of what is only sent may be a Date."""
 
-    def __init__(self, prefix: str = "", dates: bool = False) -> None:
-        self.prefix, self.dates = prefix, dates
+    def __init__(self, document: Document, prefix: str = "", dates: bool = False) -> None:
+        self.words, self.prefix, self.dates = document.words, prefix, dates
 
     def of(self, schema: Schema) -> str:
         parts = self._parts(schema)
@@ -62,7 +63,7 @@ class Types:
         if "$ref" in schema:
             return [self.prefix + name_of(schema["$ref"])]
         if "const" in schema:
-            schema = {"enum": [schema["const"]]}
+            return [json.dumps(schema["const"])]
         if "enum" in schema:
             words = [f'"{value}"' if isinstance(value, str) else str(value).lower() for value in schema["enum"] if value is not None]
             return [*words, "(string & {})"] if all(word.startswith('"') for word in words) else words
@@ -73,8 +74,11 @@ class Types:
             for one in found:
                 if one.get("type") != "null":
                     parts += [part for part in self._parts(one) if part not in parts]
-            if any(part.startswith('"') for part in parts) and "string" in parts:
-                parts = [part for part in parts if part not in ("string", "(string & {})")] + ["(string & {})"]
+            named = {self.prefix + name for name in self.words}
+            if "string" in parts and any(part.startswith('"') or part in named for part in parts):
+                # `string` would swallow the words, which editors offer; those that have a name are open by themselves.
+                parts = [part for part in parts if part not in ("string", "(string & {})")]
+                parts += [] if named & set(parts) else ["(string & {})"]
             return parts
         kinds = schema.get("type")
         names = [kind for kind in (kinds if isinstance(kinds, list) else [kinds]) if kind != "null"]
@@ -110,7 +114,7 @@ def _models(document: Document) -> str:
 
 
 def _model(document: Document, name: str) -> str:
-    schema, types = document.schemas[name], Types(dates=name not in document.answers)
+    schema, types = document.schemas[name], Types(document, dates=name not in document.answers)
     text = comment(schema.get("description", ""), "")
     if not document.is_object(name):
         return text + f"export type {name} = {types.of(schema)};\n"
@@ -134,16 +138,16 @@ def _absent(types: Types, required: bool) -> str:
 
 def _events(document: Document) -> str:
     text = HEAD.format(about="The events of webhooks by their type.")
-    rows = [(name, Types("models.").of(schema)) for name, schema in document.events.items()]
+    rows = [(name, Types(document, "models.").of(schema)) for name, schema in document.events.items()]
     text += 'import type * as models from "./models.js";\n\n' if rows else ""
     text += "/** What an event of each type is. */\nexport interface EventsByType {\n"
     return text + "".join(f'  "{name}": {kind};\n' for name, kind in rows) + "}\n"
 
 
-def _returned(answer: Answer) -> str:
+def _returned(document: Document, answer: Answer) -> str:
     if answer.kind == "nothing":
         return "void"
-    return "Download" if answer.kind == "bytes" else Types("models.").of(answer.schema)
+    return "Download" if answer.kind == "bytes" else Types(document, "models.").of(answer.schema)
 
 
 def _constant(one: Operation) -> str:
@@ -168,8 +172,8 @@ def _query_name(one: Operation) -> str:
     return f"{pascal(one.group)}{pascal(one.verb)}Query"
 
 
-def _query(one: Operation) -> str:
-    types = Types("models.", dates=True)
+def _query(document: Document, one: Operation) -> str:
+    types = Types(document, "models.", dates=True)
     text = comment(f"The query of `{camel(one.group)}.{camel(one.verb)}`.", "") + f"export interface {_query_name(one)} {{\n"
     for parameter in one.query:
         kind = types.of(parameter.schema) + ("" if parameter.required else " | undefined")
@@ -178,7 +182,7 @@ def _query(one: Operation) -> str:
 
 
 def _method(document: Document, one: Operation) -> str:
-    types = Types("models.", dates=True)
+    types = Types(document, "models.", dates=True)
     arguments = [f"{argument(parameter.name)}: {types.of(parameter.schema)}" for parameter in one.path_parameters]
     given = []
     if one.path_parameters:
@@ -197,7 +201,7 @@ def _method(document: Document, one: Operation) -> str:
         given.append("query")
     arguments.append(f"options?: {'KeyedOptions' if one.keyed else 'RequestOptions'}")
     given.append("options")
-    returned, answer = _returned(one.answer), one.answer
+    returned, answer = _returned(document, one.answer), one.answer
     action, result = f"call<{returned}>", f"Pending<{returned}>"
     if answer.kind == "page":
         both = f"{returned}, models.{answer.wrapper}"
@@ -212,7 +216,7 @@ def _method(document: Document, one: Operation) -> str:
 
 
 def _group(document: Document, group: str, operations: list[Operation]) -> str:
-    body = "".join(_constant(one) for one in operations) + "\n" + "".join(_query(one) for one in operations if one.query)
+    body = "".join(_constant(one) for one in operations) + "\n" + "".join(_query(document, one) for one in operations if one.query)
     body += comment(f"The operations `{group}`.", "") + f"export class {pascal(group)} extends Resource {{\n"
     body += "\n".join(_method(document, one) for one in operations) + "}\n"
     imports = [("Download", "files", True), ("PagedOperation", "paging", True), ("Pager", "paging", True), ("Pending", "pending", True)]
