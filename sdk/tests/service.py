@@ -1,7 +1,8 @@
-"""A service on a clock that the tests move, with a workspace and its keys.
+"""A service on a clock that the tests move, with a workspace and its keys; beside it the server that misbehaves.
 
-Run as `service.py BINARY PROGRAM…`, it runs the program with DASTAK_TEST_SERVICE, which describes the service as JSON, and ends both. With
-`--database-url` before the program the service keeps its data there; without it, in a folder of its own.
+Run as `service.py BINARY PROGRAM…`, it runs the program with DASTAK_TEST_SERVICE, which describes the service as JSON, and DASTAK_STUB, the
+address of the other; then it ends all of them. With `--database-url` before the program the service keeps its data there; without it, in a
+folder of its own.
 """
 
 from __future__ import annotations
@@ -12,17 +13,20 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import urllib.request
 from typing import Any, Iterator
+
+from stub import Stub
 
 PATIENCE = 60
 
 
 @contextlib.contextmanager
-def service(binary: str, database_url: str | None = None, *, clock: str = "manual") -> Iterator[dict[str, str]]:
-    """A running service: `url`, `live`, `test`, `clock`."""
+def service(binary: str, database_url: str | None = None) -> Iterator[dict[str, str]]:
+    """A running service: its `url`, and keys: `live`, `test`."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [binary, "serve", "--listen", "127.0.0.1:0", "--data", folder, "--clock", clock]
+        command = [binary, "serve", "--listen", "127.0.0.1:0", "--data", folder, "--clock", "manual"]
         command += ["--database-url", database_url] if database_url else []
         settings = {"DASTAK_TELEPHONY__CARRIER": "sandbox", "DASTAK_WEBHOOKS__ALLOW_INSECURE": "true"}
         with open(os.path.join(folder, "log"), "w+", encoding="utf-8") as log:
@@ -33,7 +37,7 @@ def service(binary: str, database_url: str | None = None, *, clock: str = "manua
                 if not line:
                     log.seek(0)
                     raise SystemExit(f"the service does not start:\n{log.read()[-3000:]}")
-                yield _workspace(json.loads(line)) | {"clock": clock}
+                yield _workspace(json.loads(line))
             finally:
                 process.terminate()
                 process.wait(PATIENCE)
@@ -65,8 +69,11 @@ def main() -> None:
     database_url = None
     if rest[0] == "--database-url":
         _, database_url, *rest = rest
+    stub = Stub()
+    threading.Thread(target=stub.serve_forever, daemon=True).start()
     with service(binary, database_url) as described:
-        sys.exit(subprocess.run(rest, env={**os.environ, "DASTAK_TEST_SERVICE": json.dumps(described)}).returncode)
+        environment = {"DASTAK_TEST_SERVICE": json.dumps(described), "DASTAK_STUB": stub.url()}
+        sys.exit(subprocess.run(rest, env={**os.environ, **environment}).returncode)
 
 
 if __name__ == "__main__":

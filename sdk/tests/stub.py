@@ -1,7 +1,7 @@
 """A server that misbehaves in every way that a client must survive; both SDKs are tested against it.
 
 The first segment of the path is the scenario, and a name of the test: `/broken-once~name/v1/…`. `/log/<segment>` answers what was
-requested there. Run as a program, it prints its address.
+requested there.
 """
 
 from __future__ import annotations
@@ -234,9 +234,3 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_stream_replayed(self, attempt: int, path: str) -> None:
         self.answer(200, DONE, {"idempotent-replayed": "true"})
-
-
-if __name__ == "__main__":
-    server = Stub()
-    print(server.url(), flush=True)
-    server.serve_forever()

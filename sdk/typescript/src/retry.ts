@@ -15,8 +15,9 @@ export function repeatable(method: string, idempotencyKey: string | undefined): 
 
 /** Seconds of a `Retry-After`, which is a number of seconds or a date; undefined when it is absent or neither. `now` is in milliseconds. */
 export function retryAfter(value: string | null | undefined, now: number): number | undefined {
-  if (value === null || value === undefined || value.trim() === "") return undefined;
-  const seconds = /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;
+  if (value === null || value === undefined) return undefined;
+  const dated = /^[a-z]+, /i.test(value) ? (Date.parse(value) - now) / 1000 : undefined;
+  const seconds = /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : (dated ?? NaN);
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
 }
 
