@@ -59,8 +59,9 @@ echo "== in Bun"
 
 echo "== on PostgreSQL"
 url=$(PG_OPTIONS="-c fsync=off -c synchronous_commit=off" scripts/postgres.sh start "$pg")
-on --database-url "$url" "$home/fresh/bin/python" -m pytest --quiet -p no:cacheprovider sdk/python/tests/test_story.py
-on --database-url "$url" node --test --test-reporter=dot "$fresh/built/story.test.js"
+# One service for both: the keys of its secrets are in its folder.
+on --database-url "$url" bash -euc '"$1" -m pytest --quiet -p no:cacheprovider sdk/python/tests/test_story.py; node --test --test-reporter=dot "$2"' \
+  story "$home/fresh/bin/python" "$fresh/built/story.test.js"
 
 echo "== the examples"
 python3 sdk/tests/examples.py "$dastak" "$home/fresh/bin/python examples/first_call.py" "node $fresh/built/first-call.js" \

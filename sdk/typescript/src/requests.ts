@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 
 import { type ApiError, InvalidArgumentError, UnexpectedAnswerError, apiError } from "./errors.js";
-import { isObject } from "./json.js";
+import { isObject, text } from "./json.js";
 import { repeatable, retryAfter } from "./retry.js";
 import { VERSION } from "./version.js";
 
@@ -81,9 +81,9 @@ export function checked(settings: Settings): Settings {
   return settings;
 }
 
-function isAddress(text: string): boolean {
+function isAddress(address: string): boolean {
   try {
-    return ["http:", "https:"].includes(new URL(text).protocol);
+    return ["http:", "https:"].includes(new URL(address).protocol);
   } catch {
     return false;
   }
@@ -97,9 +97,9 @@ function checkedLimits(timeout: number, maxRetries: number): void {
 /** The path with its parameters filled in; none of them can lead to another path. */
 export function pathOf(template: string, values: Record<string, string | number>): string {
   return template.replace(/\{([^}]+)\}/g, (_, name: string) => {
-    const text = String(values[name] ?? "");
-    if (text === "" || text === "." || text === "..") throw new InvalidArgumentError(`${name}: ${JSON.stringify(text)} is no value of a path`);
-    return encodeURIComponent(text);
+    const value = String(values[name] ?? "");
+    if (value === "" || value === "." || value === "..") throw new InvalidArgumentError(`${name}: ${JSON.stringify(value)} is no value of a path`);
+    return encodeURIComponent(value);
   });
 }
 
@@ -109,8 +109,8 @@ export function queryOf(values: object | undefined): string {
   for (const [name, value] of Object.entries(values ?? {})) {
     if (value !== undefined && value !== null) found.append(name, value instanceof Date ? value.toISOString() : String(value));
   }
-  const text = found.toString();
-  return text === "" ? "" : `?${text}`;
+  const query = found.toString();
+  return query === "" ? "" : `?${query}`;
 }
 
 export function prepare(settings: Settings, operation: Operation, parts: Parts): Prepared {
@@ -162,7 +162,7 @@ function jsonOf(body: unknown): string {
 function formOf(files: Record<string, Upload>): FormData {
   const form = new FormData();
   for (const [name, file] of Object.entries(files)) {
-    const named = typeof file === "object" && "content" in file ? file : { content: file, name: ("name" in file && String(file.name)) || name };
+    const named = typeof file === "object" && "content" in file ? file : { content: file, name: ("name" in file && text(file.name)) || name };
     const { content } = named;
     const type = "type" in named && named.type ? named.type : content instanceof Blob ? content.type : "application/octet-stream";
     form.append(name, new Blob([content as Blob], { type }), named.name);
