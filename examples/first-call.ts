@@ -21,13 +21,13 @@ await live.agents.setStatus(agent.id, { status: "active" });
 console.log("agent", agent.id);
 
 try {
-  await test.calls.place({ agentId: agent.id, toNumber: "12345678" });
+  await test.calls.place({ agentId: agent.id, toNumber: "12345678", variables: { name: "Meera" } });
 } catch (error) {
   if (!(error instanceof ApiError)) throw error;
   console.log("refused:", error.code, error.meta["field"]);
 }
 
-const person = { agentId: agent.id, toNumber: "+919812345678", variables: { name: "Meera" } };
+const person = { agentId: agent.id, toNumber: process.env["NUMBER"] ?? "+919812345678", variables: { name: "Meera" } };
 const placed = await test.calls.place(person);
 let call = await test.calls.get(placed.interactionId);
 while (call.state !== "ended" && call.state !== "blocked") {
@@ -40,3 +40,4 @@ for (const turn of call.transcript) console.log(`  ${turn.role}: ${turn.text}`);
 const nudge = await test.nudges.create(person);
 console.log("nudge", nudge.status);
 for await (const one of test.nudges.list({ agentId: agent.id })) console.log("  to", one.toNumber, one.status);
+await test.nudges.cancel(nudge.id);

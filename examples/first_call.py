@@ -10,6 +10,7 @@ from dastak import ApiError, Client
 
 live = Client(os.environ["LIVE_KEY"], os.environ["DASTAK_URL"])
 test = Client(os.environ["TEST_KEY"], os.environ["DASTAK_URL"])
+number = os.environ.get("NUMBER", "+919812345678")
 
 # Agents are made with a live key; a test key only tries them, and never dials.
 agent = live.agents.create(
@@ -20,11 +21,11 @@ live.agents.set_status(agent.id, status="active")
 print("agent", agent.id)
 
 try:
-    test.calls.place(agent_id=agent.id, to_number="12345678")
+    test.calls.place(agent_id=agent.id, to_number="12345678", variables={"name": "Meera"})
 except ApiError as error:
     print("refused:", error.code, error.meta["field"])
 
-placed = test.calls.place(agent_id=agent.id, to_number="+919812345678", variables={"name": "Meera"})
+placed = test.calls.place(agent_id=agent.id, to_number=number, variables={"name": "Meera"})
 call = test.calls.get(placed.interaction_id)
 while call.state not in ("ended", "blocked"):
     time.sleep(1)
@@ -33,7 +34,8 @@ print("call", call.state, call.end_cause, call.duration_seconds, "s")
 for turn in call.transcript:
     print(f"  {turn.role}: {turn.text}")
 
-nudge = test.nudges.create(agent_id=agent.id, to_number="+919812345678", variables={"name": "Meera"})
+nudge = test.nudges.create(agent_id=agent.id, to_number=number, variables={"name": "Meera"})
 print("nudge", nudge.status)
 for one in test.nudges.list(agent_id=agent.id):
     print("  to", one.to_number, one.status)
+test.nudges.cancel(nudge.id)

@@ -14,7 +14,11 @@ import sys
 import tempfile
 
 PATIENCE = 120
-EXPECTED = [r"^agent agt_\w{26}$", r"^refused: invalid_request toNumber$", r"^call ended agent_ended 8 s$", r"^  agent: .+", r"^nudge \w+$", r"^  to \+919812345678 \w+$"]
+EXPECTED = [r"^agent agt_\w{26}$", r"^refused: invalid_request toNumber$", r"^call ended agent_ended 8 s$", r"^  agent: .+", r"^nudge \w+$", r"^  to \+9198123456\d\d \w+$"]
+
+
+def _start(command: str, environment: dict[str, str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(shlex.split(command), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def main() -> None:
@@ -28,7 +32,7 @@ def main() -> None:
             with open(os.path.join(folder, "dastak-data/demo.env"), encoding="utf-8") as file:
                 demo = dict(line.strip().split("=", 1) for line in file if "=" in line)
             demo = {name: shlex.split(value)[0] for name, value in demo.items()}
-            running = [subprocess.Popen(shlex.split(one), env={**clean, **demo}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for one in commands]
+            running = [_start(one, {**clean, **demo, "NUMBER": f"+9198123456{80 + place}"}) for place, one in enumerate(commands)]
             for command, program in zip(commands, running, strict=True):
                 printed, _ = program.communicate(timeout=PATIENCE)
                 missing = [line for line in EXPECTED if not re.search(line, printed, re.M)]
