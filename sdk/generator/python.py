@@ -126,7 +126,7 @@ def _models(document: Document) -> str:
     text = HEAD.format(
         about="What the API takes and answers.\n\nMembers that this version does not know are kept, and sets of words are open. A member of an answer that a service older than\nthis version does not send is None, whatever its type."
     )
-    text += "from typing import Any, Dict, List, Literal\n\nfrom pydantic import AwareDatetime, BaseModel, ConfigDict, Field\nfrom typing_extensions import TypeAlias\n\n\n"
+    text += "from typing import Any, Dict, List, Literal, TypeAlias\n\nfrom pydantic import AwareDatetime, BaseModel, ConfigDict, Field\n\n\n"
     text += "def _camel(name: str) -> str:\n    head, *rest = name.rstrip(\"_\").split(\"_\")\n    return head + \"\".join(part[:1].upper() + part[1:] for part in rest)\n\n\n"
     text += 'class Model(BaseModel):\n    """Base of all models. Fields have the names of Python; `model_dump(by_alias=True)` gives those of the API."""\n\n'
     text += '    model_config = ConfigDict(extra="allow", populate_by_name=True, alias_generator=_camel, defer_build=True, protected_namespaces=())\n\n\n'
