@@ -17,7 +17,7 @@ const last = (ref) => ref.slice(ref.lastIndexOf('/') + 1);
 function type(schema) {
   if (!schema || Object.keys(schema).length === 0) return 'unknown';
   if (schema.$ref) return `Schemas[${JSON.stringify(last(schema.$ref))}]`;
-  if (schema.anyOf) return schema.anyOf.map(type).join(' | ');
+  if (schema.anyOf) return known(schema.anyOf).map(type).join(' | ');
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   if ('const' in schema) return JSON.stringify(schema.const);
   if (Array.isArray(schema.type)) return schema.type.map((one) => type({ ...schema, type: one })).join(' | ');
@@ -30,6 +30,12 @@ function type(schema) {
     case 'object': return object(schema);
     default: return schema.properties ? object(schema) : 'unknown';
   }
+}
+
+// A set of words that later versions may add to. The console is served by the version that it was made for, so it has the words alone.
+function known(choices) {
+  const words = choices.some((choice) => choice.enum || document.components.schemas[last(choice.$ref ?? '')]?.enum);
+  return words ? choices.filter((choice) => choice.type !== 'string' || choice.enum) : choices;
 }
 
 function object(schema) {

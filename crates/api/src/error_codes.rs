@@ -1,6 +1,12 @@
 //! Every error that a client can see, with its code and status: one table for the service and the OpenAPI
 //! document.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Value, json};
+
 /// A row of the table: the machine-readable code, the HTTP status, and what it means.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ErrorCode {
@@ -10,6 +16,36 @@ pub struct ErrorCode {
     pub status: u16,
     /// Meaning, for the API reference.
     pub meaning: &'static str,
+}
+
+impl ErrorCode {
+    /// Path of the page about it, at the address of the service (docs/contract/README.md#errors).
+    pub fn doc_url(&self) -> String {
+        format!("/docs/errors/{}", self.code)
+    }
+
+    /// The body of an answer with it: what is wrong, for people, and details.
+    pub fn body(&self, error: &str, meta: Option<&Value>) -> Value {
+        let mut body = json!({"error": error, "code": self.code, "docUrl": self.doc_url()});
+        if let Some(meta) = meta {
+            body["meta"] = meta.clone();
+        }
+        body
+    }
+}
+
+/// The code of one of [`ALL`].
+pub enum ErrorWord {}
+
+impl JsonSchema for ErrorWord {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("ErrorCode")
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words: BTreeSet<&str> = ALL.iter().map(|error| error.code).collect();
+        json_schema!({"type": "string", "enum": words, "description": "Code of an error, such as `not_found`. Each has a page of its own in `docUrl`."})
+    }
 }
 
 macro_rules! codes {

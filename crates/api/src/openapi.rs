@@ -4,10 +4,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::error_codes::ErrorCode;
+use crate::error_codes::{ErrorCode, ErrorWord};
 use crate::operation::{Access, Idempotency, Operation, TestKeys};
 use crate::operations;
-use crate::schema::{Components, Field, answer};
+use crate::schema::{Components, Field, answer, open_set};
+
+mod tags;
+mod webhooks;
 
 /// Which of the two documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,42 +23,78 @@ pub enum Document {
 
 /// The document, with info version `1` (docs/contract/README.md#versioning).
 pub fn document(which: Document, brand: &str, key_prefix: &str) -> Value {
-    let mut paths: Map<String, Value> = Map::new();
     let mut shared = Shared::default();
-    for operation in operations::all() {
-        if operation.path.starts_with("/dev/") {
-            continue;
-        }
-        let operator = operation.access == Access::Operator || operation.path.starts_with("/operator/");
-        if operator != (which == Document::Operator) {
-            continue;
-        }
+    let rows: Vec<&Operation> = operations::all().filter(|row| is_in(row, which)).collect();
+    // Answers and events come first, for the names of types that requests have, too.
+    let answers: Vec<Value> = rows.iter().map(|row| responses(row, &mut shared)).collect();
+    let webhooks = match which {
+        Document::Public => webhooks::section(brand, &mut shared.schemas),
+        Document::Operator => Map::new(),
+    };
+    let mut paths: Map<String, Value> = Map::new();
+    for (operation, answers) in rows.into_iter().zip(answers) {
         let entry = paths.entry(operation.path.to_owned()).or_insert_with(|| json!({}));
-        entry[operation.method.as_str().to_lowercase()] = describe(operation, &mut shared);
+        entry[operation.method.as_str().to_lowercase()] = describe(operation, answers, &mut shared);
     }
-    let (title, scheme) = match which {
+    let (title, about, scheme) = match which {
         Document::Public => (
             format!("{brand} API"),
-            json!({"type": "http", "scheme": "bearer", "description": format!("API key, `{key_prefix}_live_…` or `{key_prefix}_test_…`")}),
+            "Voice and chat agents: calls, nudges, campaigns, chats, and everything around them. Send your API key as \
+             `Authorization: Bearer KEY`. Bodies are JSON; success is `{\"data\": …}`, an error has a `code`. The version \
+             changes by additions only, so ignore fields and words that your program does not know.",
+            json!({"type": "http", "scheme": "bearer", "description": format!("API key, `{key_prefix}_live_…` or `{key_prefix}_test_…`.")}),
         ),
         Document::Operator => (
             format!("{brand} operator API"),
-            json!({"type": "http", "scheme": "bearer", "description": "Operator token"}),
+            "What the operator of an installation administers: workspaces, keys, wallets, numbers and the node itself. Send \
+             the operator token as `Authorization: Bearer TOKEN`.",
+            json!({"type": "http", "scheme": "bearer", "description": "The operator token of this installation."}),
         ),
     };
-    json!({
+    let mut out = json!({
         "openapi": "3.1.0",
-        "info": {"title": title, "version": "1"},
+        "info": {"title": title, "version": "1", "description": about},
+        "servers": servers(),
+        "tags": tags(which),
         "paths": paths,
-        "components": {
-            "securitySchemes": {"bearer": scheme, "session": {
-                "type": "apiKey", "in": "cookie", "name": format!("__Host-{}-session", brand.to_lowercase()),
-                "description": "Session of a member in the console; the same paths below `/console/api/{workspace}/{mode}`",
-            }},
-            "responses": shared.responses,
-            "schemas": shared.schemas.into_json(),
-        },
-    })
+    });
+    if !webhooks.is_empty() {
+        out["webhooks"] = json!(webhooks);
+    }
+    out["components"] = json!({
+        "securitySchemes": {"bearer": scheme, "session": {
+            "type": "apiKey", "in": "cookie", "name": format!("__Host-{}-session", brand.to_lowercase()),
+            "description": "Session of a member in the console; the same paths below `/console/api/{workspace}/{mode}`.",
+        }},
+        "responses": shared.responses,
+        "schemas": shared.schemas.into_json(),
+    });
+    out
+}
+
+/// Whether a document describes an operation.
+fn is_in(operation: &Operation, which: Document) -> bool {
+    let operator = operation.access == Access::Operator || operation.path.starts_with("/operator/");
+    !operation.path.starts_with("/dev/") && operator == (which == Document::Operator)
+}
+
+/// The service that serves the document, and any other one.
+fn servers() -> Value {
+    json!([
+        {"url": "/", "description": "The service that serves this document."},
+        {"url": "{scheme}://{host}", "description": "An installation at another address.", "variables": {
+            "scheme": {"default": "https", "enum": ["https", "http"], "description": "`http` only on your own machine."},
+            "host": {"default": "localhost:8080", "description": "Its host name, with the port if it has its own."},
+        }},
+    ])
+}
+
+fn tags(which: Document) -> Vec<Value> {
+    let tags = match which {
+        Document::Public => tags::PUBLIC,
+        Document::Operator => tags::OPERATOR,
+    };
+    tags.iter().map(|(name, introduction)| json!({"name": name, "description": introduction})).collect()
 }
 
 /// A document as text for people and version control: what fits into a line is written in one.
@@ -106,7 +145,9 @@ impl Shared {
         let name = errors.iter().map(|error| error.code).collect::<Vec<_>>().join(".");
         let reference = json!({"$ref": format!("#/components/responses/{name}")});
         if !self.responses.contains_key(&name) {
-            let schema = self.schemas.describe(&answer::<Error>());
+            let mut schema = self.schemas.answer(&answer::<Error>());
+            let codes: Vec<&str> = errors.iter().map(|error| error.code).collect();
+            schema["properties"]["code"] = open_set(json!({"type": "string", "enum": codes}));
             let content = json!({"application/json": {"schema": schema}});
             self.responses.insert(name, json!({"description": meanings(errors), "content": content}));
         }
@@ -126,7 +167,10 @@ pub struct Error {
     /// What is wrong and what to do, for people. The text may change; branch on `code`.
     pub error: String,
     /// Machine-readable code of the error. New codes may be added.
+    #[schemars(with = "ErrorWord")]
     pub code: String,
+    /// Path of the page about the code, `/docs/errors/<code>` at the address of the service: what it means and what to do.
+    pub doc_url: String,
     /// Details, such as `field` (the first wrong field), `missing` or `nudgeId`; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meta: Option<Map<String, Value>>,
@@ -135,13 +179,13 @@ pub struct Error {
     pub request_id: Option<String>,
 }
 
-fn describe(operation: &Operation, shared: &mut Shared) -> Value {
+fn describe(operation: &Operation, answers: Value, shared: &mut Shared) -> Value {
     let mut out = json!({
         "operationId": operation.id,
         "tags": [operation.tag],
         "summary": operation.summary,
         "parameters": parameters(operation, shared),
-        "responses": responses(operation, shared),
+        "responses": answers,
     });
     match operation.access {
         Access::Public | Access::Signed => out["security"] = json!([]),
@@ -173,7 +217,7 @@ fn describe(operation: &Operation, shared: &mut Shared) -> Value {
             "type": "object", "required": ["file"], "properties": {"file": {
                 "type": "string", "format": "binary", "description": "The file, a part of the form with a file name."}}}}}});
     } else if let Some(body) = operation.body {
-        out["requestBody"] = json!({"required": !operation.body_optional, "content": {"application/json": {"schema": shared.schemas.describe(&body())}}});
+        out["requestBody"] = json!({"required": !operation.body_optional, "content": {"application/json": {"schema": shared.schemas.request(&body())}}});
     }
     out
 }
@@ -291,7 +335,7 @@ fn parameters(operation: &Operation, shared: &mut Shared) -> Vec<Value> {
 }
 
 fn query_parameter(field: &Field, shared: &mut Shared) -> Value {
-    let mut schema = shared.schemas.describe(&field.schema);
+    let mut schema = shared.schemas.request(&field.schema);
     // A named type keeps a description of its own where it is defined; this one is about the parameter.
     let description = schema.as_object_mut().and_then(|schema| schema.shift_remove("description"));
     if let Some(default) = &field.default {
@@ -317,7 +361,7 @@ fn responses(operation: &Operation, shared: &mut Shared) -> Value {
         if let Some(content_type) = operation.content_type {
             answer["content"] = content_type.split(", ").map(|each| (each.to_owned(), json!({}))).collect();
         } else if let Some(body) = body {
-            let schema = shared.schemas.describe(&body());
+            let schema = shared.schemas.answer(&body());
             answer["content"] = json!({"application/json": {"schema": schema}});
         }
         out.insert(status.to_string(), answer);
@@ -336,6 +380,8 @@ fn responses(operation: &Operation, shared: &mut Shared) -> Value {
 
 #[cfg(test)]
 mod descriptions;
+#[cfg(test)]
+mod promises;
 
 #[cfg(test)]
 mod tests {
@@ -462,7 +508,7 @@ mod tests {
             let text = document.to_string();
             walk(&document, "", &mut |path, map| {
                 if let Some(Value::String(description)) = map.get("description") {
-                    let internal = description.contains("docs/") || description.contains("[`");
+                    let internal = description.contains("docs/contract") || description.contains("[`");
                     assert!(!internal, "{path} is of use only to who reads the code: {description}");
                 }
                 if let Some(Value::String(reference)) = map.get("$ref") {

@@ -18,6 +18,7 @@ use crate::error_codes::ErrorCode;
 pub use body::{MAX_DEPTH, MAX_VALUES, Unread, parse};
 pub use derived::{answer, counted, data, list, page, request};
 pub use document::Components;
+pub(crate) use document::open_set;
 pub use items::{Items, Piece};
 
 /// What a JSON value must look like.
@@ -585,9 +586,9 @@ mod tests {
     #[test]
     fn a_stricter_use_of_a_type_has_a_name_of_its_own_and_leaves_the_other_as_it_is() {
         let mut components = Components::default();
-        components.describe(&sample());
+        components.request(&sample());
         let strict = sample().strict("Strict");
-        assert_eq!(components.describe(&strict), json!({"$ref": "#/components/schemas/StrictSample"}));
+        assert_eq!(components.request(&strict), json!({"$ref": "#/components/schemas/StrictSample"}));
         let known = components.into_json();
         // What refuses such fields anyway is one type.
         let names = ["OutsideWindow", "Retry", "Row", "Sample", "StrictRow", "StrictSample"];
@@ -602,8 +603,8 @@ mod tests {
             .variant("Change", |field| (field.name != "mode").then(|| Field { required: false, ..field }));
         change.check(&mut json!({})).unwrap();
         let mut components = Components::default();
-        assert_eq!(components.describe(&change), json!({"$ref": "#/components/schemas/Change"}));
-        components.describe(&sample());
+        assert_eq!(components.request(&change), json!({"$ref": "#/components/schemas/Change"}));
+        components.request(&sample());
         let known = components.into_json();
         assert_eq!(known.keys().collect::<Vec<_>>(), ["Change", "OutsideWindow", "Retry", "Row", "Sample"]);
         assert!(known["Change"]["required"].is_null() && known["Change"]["properties"]["mode"].is_null());

@@ -96,6 +96,7 @@ pub struct WebhookEndpoint {
     /// The address that receives the deliveries.
     pub url: String,
     /// Event types that it receives; empty for every event except `message.*` and `chat.evaluated`.
+    #[schemars(with = "Vec<EventName>")]
     pub events: Vec<String>,
     /// Agents whose events it receives; empty for all.
     pub agent_ids: Vec<String>,
@@ -182,6 +183,7 @@ pub struct Delivery {
     /// Id of the event, `evt_…`; the same in all deliveries of the event.
     pub event_id: Id<ids::Event>,
     /// Type of the event, such as `call.completed`.
+    #[schemars(with = "EventName")]
     pub event: String,
     /// `pending`, `succeeded` or `failed`.
     #[schemars(with = "DeliveryStatus")]
@@ -207,12 +209,13 @@ pub struct Event {
     /// Id of the event, `evt_…`; the same through retries and replays.
     pub id: Id<ids::Event>,
     /// Type of the event, such as `call.completed`; more types may be added.
+    #[schemars(with = "EventName")]
     pub r#type: String,
     /// When the event happened.
     pub created_at: Timestamp,
     /// False for events of test keys and for samples.
     pub livemode: bool,
-    /// The payload; its fields depend on the type.
+    /// The payload. Its fields depend on the type: the section `webhooks` of this document describes those of each.
     pub data: Value,
 }
 

@@ -292,7 +292,7 @@ fn kept_answers(
     _: &mut Erased,
 ) -> Result<(), Failure> {
     let gone = error_codes::CONTACT_ERASED;
-    let body = json!({"error": gone.meaning, "code": gone.code}).to_string();
+    let body = gone.body(gone.meaning, None).to_string();
     for subject in person.subjects(context) {
         idempotency::redact_contact(tx, &subject, gone.status, &body)?;
     }

@@ -24,6 +24,11 @@ impl Failure {
         Self { error, message: message.into(), meta: None, retry_after: None, cause: None, of_store: false }
     }
 
+    /// The body of an answer with it.
+    pub fn body(&self) -> Value {
+        self.error.body(&self.message, self.meta.as_ref())
+    }
+
     /// A failure with the message of the table.
     pub fn plain(error: &'static ErrorCode) -> Self {
         Self::new(error, error.meaning)

@@ -217,7 +217,7 @@ pub(crate) fn intended(
             let row = &claim.message;
             let failure = unknown(row);
             let until = row.lease_until.ok_or_else(|| Failure::internal("a claim without a lease"))?;
-            let told = (failure.error.status, &shown(&failure));
+            let told = (failure.error.status, &failure.body());
             let taken = once.held_until(until, told, &row.contact.to_string());
             let reference = reference_of(tx, row)?;
             (Intent::Send(claim, reference), taken)
@@ -270,7 +270,7 @@ fn hold(tx: &mut Tx<'_>, once: &Once, claim: &Claim) -> Result<(), Failure> {
     let row = &claim.message;
     let failure = unknown(row);
     let until = row.lease_until.ok_or_else(|| Failure::internal("a claim without a lease"))?;
-    once.hold_until(tx, until, (failure.error.status, &shown(&failure)), &row.contact.to_string())
+    once.hold_until(tx, until, (failure.error.status, &failure.body()), &row.contact.to_string())
 }
 
 fn unknown(row: &MessageRow) -> Failure {
@@ -289,15 +289,7 @@ fn taken(
 }
 
 fn kept(tx: &mut Tx<'_>, once: &Once, row: &MessageRow, failure: &Failure) -> Result<Answer, Failure> {
-    once.finish(tx, failure.error.status, &shown(failure), Some(&row.contact.to_string()))
-}
-
-fn shown(failure: &Failure) -> Value {
-    let mut body = json!({"error": failure.message, "code": failure.error.code});
-    if let Some(meta) = &failure.meta {
-        body["meta"] = meta.clone();
-    }
-    body
+    once.finish(tx, failure.error.status, &failure.body(), Some(&row.contact.to_string()))
 }
 
 fn reference_of(tx: &mut Tx<'_>, row: &MessageRow) -> Result<Option<String>, Failure> {

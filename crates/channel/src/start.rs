@@ -224,7 +224,7 @@ fn finish(
 }
 
 fn refused(error: &'static codes::ErrorCode, meta: &Value) -> (u16, Value) {
-    (error.status, json!({"error": error.meaning, "code": error.code, "meta": meta}))
+    (error.status, error.body(error.meaning, Some(meta)))
 }
 
 /// Agent, number, template and price, all of which are fit.

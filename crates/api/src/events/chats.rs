@@ -85,7 +85,7 @@ pub struct TranscriptLine {
     pub failed: Option<bool>,
 }
 
-/// A chat with its transcript.
+/// A chat that ended, with everything that was said in it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ChatWithTranscript {
     #[serde(flatten)]

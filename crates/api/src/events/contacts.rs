@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::samples::{CALL, CONTACT, CUSTOMER_REF, PHONE, Sometimes, id};
 
-/// A contact that opted out.
+/// A contact that opted out of calls or messages.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OptedOutContact {

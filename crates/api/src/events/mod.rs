@@ -24,6 +24,7 @@ use serde::{Serialize, Serializer};
 use crate::documents::ReceivedDocument;
 use crate::nudges::Nudge;
 use crate::scheduled_calls::ScheduledCall;
+use crate::schema::answer;
 use calls::{CallData, FailedCall, TransferredCall};
 use channel_messages::MessageData;
 use chats::{
@@ -40,10 +41,14 @@ pub struct EventType {
     pub name: &'static str,
     /// Whether an endpoint receives it only when it names it.
     pub pick_only: bool,
+    /// When it is sent.
+    pub about: &'static str,
     /// An event as it could be, with made-up ids.
     pub sample: fn() -> Event,
     /// The JSON Schema of its payload.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// The shape of its payload, as of an answer.
+    pub payload: fn() -> crate::schema::Schema,
 }
 
 /// The row with this name.
@@ -57,11 +62,11 @@ pub fn names() -> Vec<&'static str> {
 }
 
 macro_rules! catalog {
-    ($($(#[$doc:meta])* $variant:ident($data:ty) = $name:expr, $sample:expr;)*) => {
+    ($($(#[doc = $doc:literal])* $variant:ident($data:ty) = $name:expr, $sample:expr;)*) => {
         /// A typed event with the payload that subscribers receive. It serializes as the `data` of its envelope.
         #[derive(Debug, Clone)]
         #[allow(clippy::large_enum_variant, reason = "it is made, written and dropped in one place")]
-        pub enum Event { $($(#[$doc])* $variant($data),)* }
+        pub enum Event { $($(#[doc = $doc])* $variant($data),)* }
 
         impl Event {
             /// Its name on the wire.
@@ -80,8 +85,10 @@ macro_rules! catalog {
         pub const ALL: &[EventType] = &[$(EventType {
             name: $name,
             pick_only: pick_only($name),
+            about: concat!($($doc),*),
             sample: || Event::$variant($sample),
             schema: <$data as JsonSchema>::json_schema,
+            payload: answer::<$data>,
         },)*];
 
         /// The variants, in the order of the catalog.

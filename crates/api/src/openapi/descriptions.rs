@@ -171,5 +171,5 @@ fn what_says_nothing_is_found() {
 #[test]
 fn an_error_always_has_a_code() {
     let document = document(Document::Public, "Acme", "acme");
-    assert_eq!(document["components"]["schemas"]["Error"]["required"], json!(["error", "code"]));
+    assert_eq!(document["components"]["schemas"]["Error"]["required"], json!(["error", "code", "docUrl"]));
 }

@@ -16,7 +16,7 @@ use domain::time::{MINUTE, SECOND, Timestamp};
 use domain::trace::TraceContext;
 use domain::window::NudgeWindow;
 use runtime::traces::SpanKind;
-use serde_json::{Value, json};
+use serde_json::Value;
 use store::Tx;
 use store::calls::{self, CallRow, Upkeep};
 
@@ -320,8 +320,7 @@ fn answer(
         Err(DialError::Uncertain) => {
             // A retry of the request must not dial again: it gets this answer.
             let failure = Failure::plain(codes::POSSIBLY_PLACED);
-            let body = json!({"error": failure.message, "code": failure.error.code});
-            once.finish(tx, failure.error.status, &body, None)?;
+            once.finish(tx, failure.error.status, &failure.body(), None)?;
             Ok(Err(failure))
         }
     }

@@ -310,10 +310,7 @@ impl Reply {
 
     /// The error envelope.
     pub fn failure(failure: &Failure, request_id: &str) -> Self {
-        let mut body = json!({"error": failure.message, "code": failure.error.code});
-        if let Some(meta) = &failure.meta {
-            body["meta"] = meta.clone();
-        }
+        let mut body = failure.body();
         if failure.error.status == 500 {
             body["requestId"] = json!(request_id);
         }

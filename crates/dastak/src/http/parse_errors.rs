@@ -9,7 +9,6 @@ use std::task::{Context, Poll, ready};
 
 use api::error_codes;
 use bytes::{Buf, Bytes};
-use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::app::App;
@@ -53,7 +52,7 @@ fn told(answer: &[u8]) -> Option<(&str, &'static str)> {
 
 fn instead_of(answer: &[u8], id: impl FnOnce() -> String) -> Option<Bytes> {
     let (line, why) = told(answer)?;
-    let body = json!({"error": why, "code": error_codes::INVALID_REQUEST.code}).to_string();
+    let body = error_codes::INVALID_REQUEST.body(why, None).to_string();
     Some(
         format!(
             "{line}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nx-request-id: {}\r\ncache-control: no-store\r\n\

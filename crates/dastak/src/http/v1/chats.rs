@@ -103,7 +103,7 @@ async fn last(accepted: Accepted, request: &str) -> Bytes {
             if failure.error.status >= 500 {
                 failure.log_about(request, "a reply that was streamed failed");
             }
-            sse::event("error", None, &json!({"error": failure.message, "code": failure.error.code}))
+            sse::event("error", None, &failure.body())
         }
     }
 }
