@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# The SDKs (sdk/README.md): the generated core is what openapi.json asks for; both packages are built, installed into fresh environments, and
+# tested there against a server that misbehaves and against the service, on SQLite and on PostgreSQL. DASTAK may name a binary that is built already.
+set -eu
+cd "$(dirname "$0")/.."
+top=$PWD home=$PWD/target/sdk
+export DASTAK_SDK=$top/sdk
+dastak=$(realpath "${DASTAK:-$(scripts/binary.sh)}")
+pg=$(mktemp -d)
+chmod 755 "$pg"
+trap 'scripts/postgres.sh stop "$pg"' EXIT
+mkdir -p "$home"
+
+echo "== the generated core"
+python3 sdk/generate.py --check
+
+echo "== Python: tools, types, the wheel"
+tools=$home/tools/bin
+if [ ! -x "$tools/python" ] || ! cmp -s sdk/python/requirements.txt "$home/requirements.txt"; then
+  python3 -c 'import ensurepip' 2>/dev/null || scripts/packages.sh /none:python3-venv
+  python3 -m venv --clear "$home/tools"
+  "$tools/pip" install --quiet --disable-pip-version-check -r sdk/python/requirements.txt
+  cp sdk/python/requirements.txt "$home/requirements.txt"
+fi
+rm -rf "$home/wheel" "$home/fresh"
+"$tools/pip" wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$home/wheel" sdk/python
+"$tools/ruff" check --quiet --no-cache --config sdk/python/pyproject.toml sdk examples/first_call.py
+# Type stubs and packages of the SDK come from the wheel, so that what is checked is what is installed.
+python3 -m venv "$home/fresh"
+"$home/fresh/bin/pip" install --quiet --disable-pip-version-check --constraint sdk/python/requirements.txt "$home"/wheel/dastak-*.whl pytest
+check() { (cd "$1" && shift && "$tools/mypy" --strict --python-executable "$home/fresh/bin/python" --cache-dir "$home/mypy" "$@"); }
+check sdk/python src
+MYPYPATH=tests check sdk python/tests tests generate.py generator ../examples/first_call.py
+
+echo "== TypeScript: the package, types"
+build=$home/typescript fresh=$home/fresh-typescript
+mkdir -p "$build"
+if ! cmp -s sdk/typescript/package-lock.json "$build/package-lock.json" || [ ! -d "$build/node_modules" ]; then
+  cp sdk/typescript/package.json sdk/typescript/package-lock.json "$build/"
+  (cd "$build" && npm ci --silent --no-audit --no-fund)
+fi
+rm -rf "$build/src" "$build/dist" "$fresh"
+cp -R sdk/typescript/src sdk/typescript/README.md sdk/typescript/package.json sdk/typescript/tsconfig.json "$build/"
+mkdir -p "$fresh"
+(cd "$build" && npm pack --silent --pack-destination "$fresh" >/dev/null)
+echo '{ "private": true, "type": "module" }' >"$fresh/package.json"
+(cd "$fresh" && npm install --silent --no-audit --no-fund --no-package-lock ./dastak-*.tgz && ln -s "$build/node_modules/@types" node_modules/@types)
+cp -R sdk/typescript/tests "$fresh/tests"
+cp sdk/typescript/tsconfig.json "$fresh/tests/base.json"
+cp examples/first-call.ts "$fresh/tests/"
+"$build/node_modules/.bin/tsc" --project "$fresh/tests"
+
+echo "== on SQLite"
+on() { python3 "$top/sdk/tests/service.py" "$dastak" "$@"; }
+on "$home/fresh/bin/python" -m pytest --quiet -p no:cacheprovider sdk/python/tests
+on node --test --test-reporter=dot "$fresh/built/"
+echo "== in Bun"
+(cd "$fresh" && on "$build/node_modules/.bin/bun" test ./built/hostile.test.js ./built/rules.test.js ./built/story.test.js)
+
+echo "== on PostgreSQL"
+url=$(PG_OPTIONS="-c fsync=off -c synchronous_commit=off" scripts/postgres.sh start "$pg")
+# One service for both: the keys of its secrets are in its folder.
+on --database-url "$url" bash -euc '"$1" -m pytest --quiet -p no:cacheprovider sdk/python/tests/test_story.py; node --test --test-reporter=dot "$2"' \
+  story "$home/fresh/bin/python" "$fresh/built/story.test.js"
+
+echo "== the examples"
+python3 sdk/tests/examples.py "$dastak" "$home/fresh/bin/python examples/first_call.py" "node $fresh/built/first-call.js" \
+  "$build/node_modules/.bin/bun $fresh/tests/first-call.ts"
