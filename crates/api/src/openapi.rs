@@ -23,7 +23,7 @@ pub fn document(which: Document, brand: &str, key_prefix: &str) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     let mut shared = Shared::default();
     for operation in operations::all() {
-        if operation.path.starts_with("/dev/") {
+        if operation.path.starts_with("/dev/") || operation.id == crate::mcp::ID {
             continue;
         }
         let operator = operation.access == Access::Operator || operation.path.starts_with("/operator/");
@@ -432,6 +432,9 @@ mod tests {
         let documents = [Document::Public, Document::Operator].map(|which| document(which, "Acme", "acme"));
         let mut described = 0;
         for operation in operations::all().filter(|operation| !operation.path.starts_with("/dev/")) {
+            if operation.id == crate::mcp::ID {
+                continue;
+            }
             let method = operation.method.as_str().to_lowercase();
             let found = documents.iter().find_map(|document| document["paths"][operation.path].get(&method));
             let role = operation.least_role().map(|role| role.as_str());

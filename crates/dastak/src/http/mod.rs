@@ -12,6 +12,7 @@ pub mod dev;
 pub mod handler;
 pub mod link_page;
 mod masking;
+pub mod mcp;
 pub mod multipart;
 pub mod openid;
 pub mod operator;

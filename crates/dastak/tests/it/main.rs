@@ -106,6 +106,7 @@ mod live;
 mod many_workspaces;
 mod masked_numbers;
 mod master_key;
+mod mcp;
 mod members;
 mod neighbours;
 mod nudge_failures;
