@@ -87,7 +87,7 @@ from_outside() {
     step "schemathesis" scripts/schemathesis.sh &&
         step "generated clients" scripts/clients.sh &&
         step "signatures, by a library from outside" scripts/verify-signature.sh &&
-        step "an MCP client" "$(scripts/python.sh)" scripts/mcp.py "$DASTAK" &&
+        step "an MCP client" "$(scripts/python.sh)" scripts/mcp-client.py "$DASTAK" &&
         step "files of deployments" "$(scripts/python.sh)" scripts/deployment.py "$DASTAK" &&
         step "the reference in a browser" python3 scripts/reference.py "$DASTAK" &&
         step "the README as pasted" python3 scripts/readme.py "$DASTAK"

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use domain::ids::{Id, Tool};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use providers::guarded_client::{Limits, Request, Response, SendError, Target};
+use providers::guarded_client::{Kept, Limits, Request, Response, SendError, Target};
 use providers::mcp::{self, NoResult, Said};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -77,13 +77,13 @@ struct Server<'a> {
 }
 
 impl Server<'_> {
-    /// Sends a message. Only one that is `repeatable` may reach the server twice.
+    /// Sends a message.
     async fn post(
         &self,
         session: Option<&Session>,
         message: Bytes,
         most: usize,
-        repeatable: bool,
+        kept: Kept,
     ) -> Result<Response, SendError> {
         let mut headers = self.headers.clone();
         headers.insert(ACCEPT, HeaderValue::from_static(mcp::ACCEPTED));
@@ -107,12 +107,12 @@ impl Server<'_> {
         let mut enough = |kind: Option<&HeaderValue>, body: &[u8]| {
             kind.and_then(|kind| kind.to_str().ok()).is_some_and(mcp::is_stream) && messages.read_stream(body)
         };
-        self.client.guarded.send_until(request, limits, repeatable, &mut enough).await
+        self.client.guarded.send_until(request, limits, kept, &mut enough).await
     }
 
     async fn open(&self) -> Result<Session, Failed> {
         let hello = mcp::initialize(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-        let answer = self.post(None, hello, MAX_ANSWER, true).await.map_err(Failed::Silent)?;
+        let answer = self.post(None, hello, MAX_ANSWER, Kept::Again).await.map_err(Failed::Silent)?;
         let id = answer.headers.get(SESSION).cloned();
         let answer = result(answer)?;
         let revision = mcp::revision(&answer).and_then(|revision| HeaderValue::from_str(revision).ok());
@@ -121,7 +121,7 @@ impl Server<'_> {
             return Err(Failed::NoAnswer);
         }
         let session = Session { id, revision, until: Instant::now() + SESSION_TIME };
-        let heard = self.post(Some(&session), mcp::initialized(), MAX_ANSWER, true).await.map_err(Failed::Silent)?;
+        let heard = self.post(Some(&session), mcp::initialized(), MAX_ANSWER, Kept::Again).await.map_err(Failed::Silent)?;
         if heard.status.is_success() { Ok(session) } else { Err(Failed::Refused(heard.status)) }
     }
 }
@@ -205,7 +205,8 @@ impl McpCall {
                 Err(why) => return (Err(why), false),
             },
         };
-        let answer = server.post(Some(&session), self.message.clone(), MAX_ANSWER, self.repeatable).await;
+        let kept = if self.repeatable { Kept::Once } else { Kept::No };
+        let answer = server.post(Some(&session), self.message.clone(), MAX_ANSWER, kept).await;
         match &answer {
             Ok(answer) if answer.status.is_success() => server.client.sessions.put(self.id, session),
             Ok(_) | Err(_) => server.client.sessions.forget(self.id),
@@ -261,7 +262,7 @@ pub(crate) async fn describe(
     let (mut names, mut cursor) = (Vec::new(), None::<String>);
     for _ in 0..MAX_PAGES {
         let asked = mcp::list_tools(cursor.as_deref());
-        let page = server.post(Some(&session), asked, MAX_PAGE, true).await.map_err(Failed::Silent);
+        let page = server.post(Some(&session), asked, MAX_PAGE, Kept::Again).await.map_err(Failed::Silent);
         let mut page = page.and_then(result).map_err(unanswered)?;
         for found in page["tools"].as_array_mut().into_iter().flatten() {
             let name = found["name"].as_str().unwrap_or_default();

@@ -148,7 +148,8 @@ async fn who_is_not_known_learns_nothing() {
         refused.refused(401, "unauthorized");
     }
     let owner = world.member(Role::Owner).await;
-    owner.post("/mcp", &json!({})).await.not_found();
+    owner.post("/mcp", &json!({})).await.refused(401, "unauthorized");
+    owner.post(&format!("/console/api/{}/live/mcp", owner.workspace), &json!({})).await.not_found();
     world.change(&json!({"suspended": true})).await;
     send(&world, Some(world.live()), &[], list).await.refused(403, "workspace_suspended");
 }

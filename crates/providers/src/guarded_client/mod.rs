@@ -106,12 +106,13 @@ impl std::error::Error for PolicyError {}
 pub struct GuardedClient(Arc<Inner>);
 
 /// Whether a request may use a pooled connection.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    /// It may, and is retried on a new one when the pooled one was dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// It may, and is retried on a new one when the pooled one was dead: [`GuardedClient::send`].
     Again,
+    /// It may, and is not retried: [`GuardedClient::send_unrepeated`].
     Once,
-    /// It may not.
+    /// It may not: [`GuardedClient::send_once`].
     No,
 }
 
@@ -173,8 +174,7 @@ impl GuardedClient {
         self.exchange(request, limits, Kept::No, &mut whole).await
     }
 
-    /// The same for an answer that may go on after what is wanted of it: it is read until `enough` says so. One that is
-    /// `repeatable` goes as with [`GuardedClient::send`], any other as with [`GuardedClient::send_once`].
+    /// The same for an answer that may go on after what is wanted of it: it is read until `enough` says so.
     ///
     /// # Errors
     /// See [`SendError`].
@@ -182,10 +182,10 @@ impl GuardedClient {
         &self,
         request: Request,
         limits: Limits,
-        repeatable: bool,
+        kept: Kept,
         enough: &mut Enough<'_>,
     ) -> Result<Response, SendError> {
-        self.exchange(request, limits, if repeatable { Kept::Again } else { Kept::No }, enough).await
+        self.exchange(request, limits, kept, enough).await
     }
 
     async fn exchange(

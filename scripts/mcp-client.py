@@ -1,7 +1,7 @@
 """Uses the MCP server of a fresh `dastak dev` with the official client from outside, over HTTP and over standard input: tools are listed, an agent is made, a
 simulated call is placed and its transcript read; a key sees what it may call, and a live key dials nobody without a confirmation.
 
-usage: mcp.py BINARY, with the packages of scripts/requirements.txt (scripts/python.sh)
+usage: mcp-client.py BINARY, with the packages of scripts/requirements.txt (scripts/python.sh)
 """
 import asyncio, json, pathlib, subprocess, sys, tempfile, urllib.request
 
