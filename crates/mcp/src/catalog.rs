@@ -18,7 +18,9 @@ use crate::{Key, Request};
 pub(crate) const CONFIRM: &str = "confirm";
 /// The argument that is sent as `Idempotency-Key`.
 const IDEMPOTENCY_KEY: &str = "idempotencyKey";
-/// Items of a page when a call does not say how many: a model reads each of them.
+/// The parameter with the most items of a page.
+const LIMIT: &str = "limit";
+/// Most items of a page when a call does not say how many: a model reads each of them.
 const PAGE: i64 = 20;
 /// Bytes that stand for themselves in a path or a query.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -39,6 +41,8 @@ pub(crate) struct Tool {
     path: Vec<String>,
     query: Vec<String>,
     body: Vec<String>,
+    /// Items of a page when a call does not say how many.
+    page: i64,
 }
 
 /// Those that a key may call.
@@ -69,6 +73,7 @@ impl Tool {
             path: Vec::new(),
             query: Vec::new(),
             body: Vec::new(),
+            page: PAGE,
         };
         let schema = tool.arguments(document, described);
         let description = tool.description(&answered(document, described));
@@ -91,8 +96,9 @@ impl Tool {
             };
             let mut schema = without_extensions(&parameter["schema"]);
             schema["description"] = parameter["description"].clone();
-            if name == "limit" {
-                schema["default"] = json!(PAGE);
+            if name == LIMIT {
+                self.page = schema["default"].as_i64().unwrap_or(PAGE).min(PAGE);
+                schema["default"] = json!(self.page);
             }
             if parameter["required"] == true {
                 required.push(name.clone());
@@ -135,7 +141,7 @@ impl Tool {
             Effect::Reaches(says) | Effect::ReachesWith { says, .. } => says,
         };
         let test = match self.effect {
-            Effect::Reaches(_) | Effect::ReachesWith { .. } if self.operation.test_keys == TestKeys::Allowed => {
+            Effect::Reaches(_) if self.operation.test_keys == TestKeys::Allowed => {
                 "With a test key it is only simulated."
             }
             _ => "",
@@ -224,7 +230,7 @@ impl Tool {
         let mut query = Vec::new();
         for name in &self.query {
             let value = match arguments.shift_remove(name) {
-                None | Some(Value::Null) if name == "limit" => json!(PAGE),
+                None | Some(Value::Null) if name == LIMIT => json!(self.page),
                 None | Some(Value::Null) => continue,
                 Some(value) => value,
             };
@@ -496,6 +502,8 @@ mod tests {
         assert_eq!((read.target.as_str(), read.body.len()), ("/v1/calls/call%2F..%2F1", 0));
         let listed = called("calls_list", json!({"agentId": "a&b", "limit": null})).unwrap();
         assert_eq!(listed.target, "/v1/calls?limit=20&agentId=a%26b");
+        let found = called("knowledge_bases_search", json!({"id": "kb_1", "q": "opening hours"})).unwrap();
+        assert_eq!(found.target, "/v1/knowledge-bases/kb_1/search?q=opening%20hours&limit=5");
         assert_eq!(called("calls_list", json!({"limit": 3})).unwrap().target, "/v1/calls?limit=3");
         let saved = called("flows_save", json!({"id": "agt_1", "graph": {"nodes": []}})).unwrap();
         assert_eq!((saved.target.as_str(), &saved.body[..]), ("/v1/agents/agt_1/flow", &br#"{"graph":{"nodes":[]}}"#[..]));
