@@ -30,7 +30,8 @@ fn write_table() -> Result<(), String> {
         for page in pages {
             let path = page.canonicalize().map_err(|why| format!("{}: {why}", page.display()))?;
             let name = page.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            writeln!(table, "({kind:?}, {name:?}, include_str!({path:?})),").map_err(|why| why.to_string())?;
+            writeln!(table, "({kind:?}, {name:?}, include_str!({path:?})),")
+                .map_err(|why| why.to_string())?;
         }
     }
     table.push_str("]\n");

@@ -33,15 +33,16 @@ impl JsonSchema for McpMessage {
 }
 
 /// The rows of this noun.
-pub const OPERATIONS: &[Operation] = &[operation(POST, "/mcp", ID, "MCP", "A message of the Model Context Protocol")
-    .about("What a tool does is done by the operation that it stands for, with all its checks.")
-    .keys_only()
-    .traffic()
-    .raw_body(request::<McpMessage>)
-    .answers(&[
-        (200, Some(answer::<Map<String, Value>>)),
-        (202, None),
-        (400, Some(answer::<Map<String, Value>>)),
-        (404, Some(answer::<Map<String, Value>>)),
-    ])
-    .errors(&[CROSS_SITE])];
+pub const OPERATIONS: &[Operation] =
+    &[operation(POST, "/mcp", ID, "MCP", "A message of the Model Context Protocol")
+        .about("What a tool does is done by the operation that it stands for, with all its checks.")
+        .keys_only()
+        .traffic()
+        .raw_body(request::<McpMessage>)
+        .answers(&[
+            (200, Some(answer::<Map<String, Value>>)),
+            (202, None),
+            (400, Some(answer::<Map<String, Value>>)),
+            (404, Some(answer::<Map<String, Value>>)),
+        ])
+        .errors(&[CROSS_SITE])];

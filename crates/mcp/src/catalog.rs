@@ -170,7 +170,8 @@ impl Tool {
                 answer says what would be.";
             let schema = Arc::make_mut(&mut definition.input_schema);
             if let Some(properties) = schema.get_mut("properties") {
-                properties[CONFIRM] = json!({"type": "boolean", "default": false, "description": description});
+                properties[CONFIRM] =
+                    json!({"type": "boolean", "default": false, "description": description});
             }
         }
         definition
@@ -209,7 +210,11 @@ impl Tool {
     ///
     /// # Errors
     /// What is wrong with the arguments.
-    pub(crate) fn request(&self, mut arguments: JsonObject, new_key: impl FnOnce() -> String) -> Result<Request, String> {
+    pub(crate) fn request(
+        &self,
+        mut arguments: JsonObject,
+        new_key: impl FnOnce() -> String,
+    ) -> Result<Request, String> {
         arguments.shift_remove(CONFIRM);
         let mut idempotency_key = None;
         if self.operation.idempotency != Idempotency::Ignored {
@@ -224,7 +229,9 @@ impl Tool {
         let mut target = self.operation.path.to_owned();
         for name in &self.path {
             let value = arguments.shift_remove(name).and_then(|value| plain(&value));
-            let value = value.filter(|value| !value.is_empty()).ok_or_else(|| format!("{name} is required: a text"))?;
+            let value = value
+                .filter(|value| !value.is_empty())
+                .ok_or_else(|| format!("{name} is required: a text"))?;
             target = target.replace(&format!("{{{name}}}"), &encoded(&value));
         }
         let mut query = Vec::new();
@@ -234,14 +241,16 @@ impl Tool {
                 None | Some(Value::Null) => continue,
                 Some(value) => value,
             };
-            let value = plain(&value).ok_or_else(|| format!("{name} must be a text, a number, true or false"))?;
+            let value =
+                plain(&value).ok_or_else(|| format!("{name} must be a text, a number, true or false"))?;
             query.push(format!("{name}={}", encoded(&value)));
         }
         if !query.is_empty() {
             target = format!("{target}?{}", query.join("&"));
         }
         if let Some(unknown) = arguments.keys().find(|name| !self.body.contains(name)) {
-            let known: Vec<&str> = self.path.iter().chain(&self.query).chain(&self.body).map(String::as_str).collect();
+            let known: Vec<&str> =
+                self.path.iter().chain(&self.query).chain(&self.body).map(String::as_str).collect();
             return Err(format!("{unknown} is no argument of this tool; it has: {}", known.join(", ")));
         }
         let no_body = self.operation.body.is_none() || arguments.is_empty() && self.operation.body_optional;
@@ -252,7 +261,9 @@ impl Tool {
 
 /// Whether a header can carry it as a key of idempotency.
 fn is_header_text(text: &str) -> bool {
-    (1..=255).contains(&text.len()) && text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) && !text.trim().is_empty()
+    (1..=255).contains(&text.len())
+        && text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
+        && !text.trim().is_empty()
 }
 
 fn encoded(text: &str) -> String {
@@ -273,7 +284,8 @@ const FIELDS: usize = 40;
 
 /// What an operation answers, in a sentence; empty where that is no data with fields.
 fn answered(document: &Value, described: &Value) -> String {
-    let success = described["responses"].as_object().into_iter().flatten().find(|(status, _)| status.starts_with('2'));
+    let success =
+        described["responses"].as_object().into_iter().flatten().find(|(status, _)| status.starts_with('2'));
     let Some((_, response)) = success else { return String::new() };
     let body = &resolved(document, response)["content"]["application/json"]["schema"];
     let data = resolved(document, &resolved(document, body)["properties"]["data"]);
@@ -303,9 +315,10 @@ fn without_extensions(schema: &Value) -> Value {
             let entries = map.iter().filter(|(name, _)| keep(name)).map(|(name, inner)| {
                 let inner = match (name.as_str(), inner) {
                     // Their names are of the data.
-                    ("properties", Value::Object(fields)) => {
-                        fields.iter().map(|(field, schema)| (field.clone(), without_extensions(schema))).collect()
-                    }
+                    ("properties", Value::Object(fields)) => fields
+                        .iter()
+                        .map(|(field, schema)| (field.clone(), without_extensions(schema)))
+                        .collect(),
                     ("default" | "enum" | "const", value) => value.clone(),
                     (_, inner) => without_extensions(inner),
                 };
@@ -403,14 +416,22 @@ mod tests {
         for tool in ALL.iter() {
             let name = &tool.definition.name;
             assert!(names.insert(name.clone()), "{name} is there twice");
-            assert!(name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
+            assert!(
+                name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'),
+                "{name}"
+            );
             let schema = Value::Object((*tool.definition.input_schema).clone());
             assert_eq!(strays(&schema, &schema), Vec::<String>::new(), "{name}");
             assert!(!schema.to_string().contains("\"x-"), "{name}: {schema}");
             let arguments: Vec<&String> = tool.path.iter().chain(&tool.query).chain(&tool.body).collect();
             let different: HashSet<&&String> = arguments.iter().collect();
-            assert_eq!(different.len(), arguments.len(), "{name}: two arguments have one name: {arguments:?}");
-            let own = arguments.iter().any(|argument| [CONFIRM, IDEMPOTENCY_KEY].contains(&argument.as_str()));
+            assert_eq!(
+                different.len(),
+                arguments.len(),
+                "{name}: two arguments have one name: {arguments:?}"
+            );
+            let own =
+                arguments.iter().any(|argument| [CONFIRM, IDEMPOTENCY_KEY].contains(&argument.as_str()));
             assert!(!own, "{name}: an argument has the name of another");
             if tool.operation.body.is_some() {
                 assert!(!tool.body.is_empty(), "{name}: its body is no object with fields");
@@ -479,7 +500,10 @@ mod tests {
     fn a_key_sees_what_it_may_call() {
         let reader = Key { live: true, scopes: vec!["calls:read".into()] };
         let names: Vec<_> = of_key(&reader).map(|tool| tool.definition.name.clone()).collect();
-        assert!(names.iter().any(|name| name == "calls_list") && names.iter().any(|name| name == "account_get"), "{names:?}");
+        assert!(
+            names.iter().any(|name| name == "calls_list") && names.iter().any(|name| name == "account_get"),
+            "{names:?}"
+        );
         assert!(names.iter().all(|name| name != "calls_place" && name != "agents_list"), "{names:?}");
         let test: Vec<_> = of_key(&key(false)).map(|tool| tool.definition.name.clone()).collect();
         assert!(test.iter().any(|name| name == "calls_place"), "{test:?}");
@@ -492,7 +516,9 @@ mod tests {
 
     #[test]
     fn arguments_go_where_the_operation_takes_them() {
-        let placed = called("calls_place", json!({"agentId": "agt_1", "toNumber": "+919812345678", "confirm": true})).unwrap();
+        let placed =
+            called("calls_place", json!({"agentId": "agt_1", "toNumber": "+919812345678", "confirm": true}))
+                .unwrap();
         assert_eq!((placed.method, placed.target.as_str()), ("POST", "/v1/calls"));
         assert_eq!(&placed.body[..], br#"{"agentId":"agt_1","toNumber":"+919812345678"}"#);
         assert_eq!(placed.idempotency_key.as_deref(), Some("made"));
@@ -506,7 +532,10 @@ mod tests {
         assert_eq!(found.target, "/v1/knowledge-bases/kb_1/search?q=opening%20hours&limit=5");
         assert_eq!(called("calls_list", json!({"limit": 3})).unwrap().target, "/v1/calls?limit=3");
         let saved = called("flows_save", json!({"id": "agt_1", "graph": {"nodes": []}})).unwrap();
-        assert_eq!((saved.target.as_str(), &saved.body[..]), ("/v1/agents/agt_1/flow", &br#"{"graph":{"nodes":[]}}"#[..]));
+        assert_eq!(
+            (saved.target.as_str(), &saved.body[..]),
+            ("/v1/agents/agt_1/flow", &br#"{"graph":{"nodes":[]}}"#[..])
+        );
         assert_eq!(called("campaigns_run", json!({"id": "cmp_1"})).unwrap().body.len(), 0);
     }
 

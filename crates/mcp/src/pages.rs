@@ -21,7 +21,8 @@ fn address(kind: &str, name: &str) -> String {
 /// The heading of a page, and the beginning of what stands below it.
 fn heading(text: &str) -> (&str, String) {
     // Guides may have a head of their own between lines of dashes.
-    let body = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or(text, |(_, body)| body);
+    let body =
+        text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or(text, |(_, body)| body);
     let mut lines = body.lines().skip_while(|line| !line.starts_with("# "));
     let title = lines.next().map_or("", |line| line.trim_start_matches("# ").trim());
     let paragraph: Vec<&str> =
@@ -87,7 +88,9 @@ mod tests {
             assert!(text.len() > 100, "{}", page.uri);
         }
         assert_eq!(read("dastak://contract/../../Cargo"), None);
-        let ResourceContents::TextResourceContents { text, .. } = read(ERRORS).unwrap() else { panic!("text") };
+        let ResourceContents::TextResourceContents { text, .. } = read(ERRORS).unwrap() else {
+            panic!("text")
+        };
         assert!(text.contains("| `unauthorized` | 401 |"), "{text}");
     }
 }

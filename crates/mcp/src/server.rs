@@ -99,7 +99,9 @@ fn result(answer: &Answer) -> CallToolResult {
     }
     let text = String::from_utf8_lossy(&answer.body);
     if text.is_empty() {
-        return CallToolResult::success(vec![ContentBlock::text(json!({"status": answer.status}).to_string())]);
+        return CallToolResult::success(vec![ContentBlock::text(
+            json!({"status": answer.status}).to_string(),
+        )]);
     }
     let (text, note) = bounded(&text);
     let mut content = vec![ContentBlock::text(text)];
@@ -143,7 +145,8 @@ impl<A: Api> ServerHandler for Server<A> {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
         ServerConfig::new(capabilities)
             .with_server_info(
-                Implementation::new(self.brand.to_lowercase(), env!("CARGO_PKG_VERSION")).with_title(&*self.brand),
+                Implementation::new(self.brand.to_lowercase(), env!("CARGO_PKG_VERSION"))
+                    .with_title(&*self.brand),
             )
             .with_instructions(self.instructions())
     }

@@ -62,7 +62,8 @@ pub async fn answer<A: Api>(server: Server<A>, headers: &HeaderMap, message: Byt
         other => other,
     };
     let text = String::from_utf8_lossy(&body);
-    let words: String = if text.contains("deserialize") { "the message is none of JSON-RPC 2.0".into() } else { text.into() };
+    let words: String =
+        if text.contains("deserialize") { "the message is none of JSON-RPC 2.0".into() } else { text.into() };
     (status.as_u16(), error(INVALID_REQUEST, &words))
 }
 

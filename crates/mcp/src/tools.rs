@@ -12,11 +12,7 @@ pub(crate) enum Effect {
     /// It dials, sends or spends: what happens, for the person who confirms it.
     Reaches(&'static str),
     /// The same only with this value of this argument.
-    ReachesWith {
-        argument: &'static str,
-        value: &'static str,
-        says: &'static str,
-    },
+    ReachesWith { argument: &'static str, value: &'static str, says: &'static str },
 }
 
 use Effect::{Changes, Reaches, ReachesWith, Reads, Replaces};
@@ -53,7 +49,9 @@ pub(crate) const TOOLS: &[(&str, Effect)] = &[
     ("scheduled-calls cancel", Replaces),
     (
         "nudges create",
-        Reaches("It dials the phone of a person, again after a failure, and each call is charged to the wallet."),
+        Reaches(
+            "It dials the phone of a person, again after a failure, and each call is charged to the wallet.",
+        ),
     ),
     ("nudges list", Reads),
     ("nudges get", Reads),
@@ -75,7 +73,9 @@ pub(crate) const TOOLS: &[(&str, Effect)] = &[
     ),
     (
         "campaigns run",
-        Reaches("It dials everybody on the campaign's list again; calls and messages are charged to the wallet."),
+        Reaches(
+            "It dials everybody on the campaign's list again; calls and messages are charged to the wallet.",
+        ),
     ),
     ("contacts list", Reads),
     ("contacts get", Reads),

@@ -210,10 +210,18 @@ mod tests {
             assert_eq!(result(JSON, wrong.to_string().as_bytes()), Err(NoResult::Unreadable), "{wrong}");
         }
         assert_eq!(result(JSON, b"{"), Err(NoResult::Unreadable));
-        let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"x":{}{}}}}}"#, "[".repeat(9999), "]".repeat(9999));
+        let deep = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":{{"x":{}{}}}}}"#,
+            "[".repeat(9999),
+            "]".repeat(9999)
+        );
         assert_eq!(result(JSON, deep.as_bytes()), Err(NoResult::Unreadable));
-        let refused = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": "no such tool"}});
-        assert_eq!(result(JSON, refused.to_string().as_bytes()), Err(NoResult::Refused("no such tool".into())));
+        let refused =
+            json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": "no such tool"}});
+        assert_eq!(
+            result(JSON, refused.to_string().as_bytes()),
+            Err(NoResult::Refused("no such tool".into()))
+        );
         let batch = format!("[{},{right}]", json!({"jsonrpc": "2.0", "id": 9, "result": {}}));
         assert_eq!(result(JSON, batch.as_bytes()), Ok(ok));
     }
@@ -232,7 +240,8 @@ mod tests {
     #[test]
     fn a_stream_in_pieces_is_enough_with_the_answer() {
         let before = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\r\n\r\n";
-        let stream = format!("{before}data: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{}}}}\r\n\r\n: and on");
+        let stream =
+            format!("{before}data: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{}}}}\r\n\r\n: and on");
         let enough = stream.find(": and on").unwrap();
         let mut messages = Messages::default();
         for end in 0..=stream.len() {

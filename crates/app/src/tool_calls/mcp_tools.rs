@@ -121,7 +121,10 @@ impl Server<'_> {
             return Err(Failed::NoAnswer);
         }
         let session = Session { id, revision, until: Instant::now() + SESSION_TIME };
-        let heard = self.post(Some(&session), mcp::initialized(), MAX_ANSWER, Kept::Again).await.map_err(Failed::Silent)?;
+        let heard = self
+            .post(Some(&session), mcp::initialized(), MAX_ANSWER, Kept::Again)
+            .await
+            .map_err(Failed::Silent)?;
         if heard.status.is_success() { Ok(session) } else { Err(Failed::Refused(heard.status)) }
     }
 }
@@ -218,7 +221,11 @@ impl McpCall {
     fn again(&self, first: &Result<Response, Failed>, reused: bool) -> bool {
         match first {
             // The session is over, which the server says before it does anything.
-            Ok(answer) if reused && matches!(answer.status, StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND) => true,
+            Ok(answer)
+                if reused && matches!(answer.status, StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND) =>
+            {
+                true
+            }
             Ok(answer) => self.repeatable && matches!(answer.status.as_u16(), 502..=504),
             Err(Failed::Silent(why)) => nothing_was_sent(why) || self.repeatable && broke_off(why),
             Err(_) => false,

@@ -46,10 +46,14 @@ fn target(matches: &ArgMatches) -> Result<(String, String), String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let url = matches.get_one::<String>("url").cloned().or_else(|| variable("DASTAK_BASE_URL"));
     let key = match matches.get_one::<String>("key-file") {
-        Some(file) => Some(std::fs::read_to_string(file).map_err(|why| format!("{file}: {why}"))?.trim().to_owned()),
+        Some(file) => {
+            Some(std::fs::read_to_string(file).map_err(|why| format!("{file}: {why}"))?.trim().to_owned())
+        }
         None => variable("DASTAK_API_KEY"),
     };
-    let key = key.ok_or("give an API key in DASTAK_API_KEY or with --key-file; `dastak dev` prints one at its start")?;
+    let key = key.ok_or(
+        "give an API key in DASTAK_API_KEY or with --key-file; `dastak dev` prints one at its start",
+    )?;
     Ok((url.unwrap_or_else(|| "http://127.0.0.1:8080".into()), key))
 }
 
@@ -112,7 +116,8 @@ impl Api for Outside {
     fn send(&self, wanted: mcp::Request) -> Answering {
         let (http, base, bearer) = (self.http.clone(), self.base.clone(), self.bearer.clone());
         Box::pin(async move {
-            let target = http.check_url(&format!("{base}{}", wanted.target)).map_err(|why| why.to_string())?;
+            let target =
+                http.check_url(&format!("{base}{}", wanted.target)).map_err(|why| why.to_string())?;
             let mut headers = HeaderMap::new();
             headers.insert(header::AUTHORIZATION, bearer);
             headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));

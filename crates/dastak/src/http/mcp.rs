@@ -37,7 +37,11 @@ async fn message(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     }
     let key = Key {
         live: caller.mode() == Mode::Live,
-        scopes: scopes::ALL.iter().filter(|scope| caller.has(**scope)).map(|scope| scope.0.to_owned()).collect(),
+        scopes: scopes::ALL
+            .iter()
+            .filter(|scope| caller.has(**scope))
+            .map(|scope| scope.0.to_owned())
+            .collect(),
     };
     let mut headers = HeaderMap::new();
     for name in PASSED_ON {
@@ -113,7 +117,8 @@ impl Api for Within {
 /// The answer, no longer than a tool gives of it.
 async fn read(response: http::Response<super::handler::Body>) -> Answer {
     let (head, mut body) = response.into_parts();
-    let retry_after = head.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    let retry_after =
+        head.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
     let mut whole = Vec::new();
     while whole.len() <= MAX_ANSWER
         && let Some(Ok(frame)) = body.frame().await

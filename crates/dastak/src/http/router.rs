@@ -106,7 +106,12 @@ impl Router {
         Ok(Self { paths })
     }
 
-    pub async fn serve<B>(self: &Arc<Self>, app: &Arc<App>, request: http::Request<B>, client: IpAddr) -> Response<Body>
+    pub async fn serve<B>(
+        self: &Arc<Self>,
+        app: &Arc<App>,
+        request: http::Request<B>,
+        client: IpAddr,
+    ) -> Response<Body>
     where
         B: hyper::body::Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,

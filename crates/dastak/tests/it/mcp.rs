@@ -57,7 +57,9 @@ async fn an_agent_is_made_and_its_call_is_read() {
     assert!(greeting["result"]["instructions"].as_str().unwrap().contains("The key is LIVE"), "{greeting}");
     let started = json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string();
     assert_eq!(send(&world, Some(world.live()), &[], started).await.status, 202);
-    let agent = data(&world, world.live(), "agents_create", json!({"name": "Kavya", "systemPrompt": "Say hello."})).await;
+    let agent =
+        data(&world, world.live(), "agents_create", json!({"name": "Kavya", "systemPrompt": "Say hello."}))
+            .await;
     let agent = agent["id"].as_str().unwrap();
     data(&world, world.live(), "agents_set_status", json!({"id": agent, "status": "active"})).await;
     let order = json!({"agentId": agent, "toNumber": "+919812301234"});
@@ -76,11 +78,17 @@ async fn a_key_has_the_tools_that_it_may_call() {
     let world = World::open().await;
     let (live, test) = (tools(&world, world.live()).await, tools(&world, world.test()).await);
     assert!(live.len() > 40 && live.contains(&"agents_create".to_owned()), "{live:?}");
-    assert!(test.contains(&"calls_place".to_owned()) && !test.contains(&"agents_create".to_owned()), "{test:?}");
+    assert!(
+        test.contains(&"calls_place".to_owned()) && !test.contains(&"agents_create".to_owned()),
+        "{test:?}"
+    );
     let reader = world.key(&world.workspace.id, "live", json!(["calls:read"])).await;
     let read = tools(&world, &reader).await;
     assert!(read.contains(&"calls_list".to_owned()), "{read:?}");
-    assert!(!read.contains(&"calls_place".to_owned()) && !read.contains(&"agents_list".to_owned()), "{read:?}");
+    assert!(
+        !read.contains(&"calls_place".to_owned()) && !read.contains(&"agents_list".to_owned()),
+        "{read:?}"
+    );
     // What it does not see it cannot call either.
     let order = json!({"agentId": world.agent, "toNumber": "+919812301234", "confirm": true});
     let (failed, said) = call(&world, &reader, "calls_place", order).await;
@@ -133,7 +141,10 @@ async fn a_tool_sees_its_workspace_only_and_says_what_is_wrong() {
     let (failed, said) = call(&neighbour, neighbour.live(), "calls_get", json!({"id": call_id})).await;
     assert_eq!((failed, &said["code"], &said["status"]), (true, &json!("not_found"), &json!(404)), "{said}");
     let (failed, said) = call(&world, world.live(), "agents_create", json!({"name": ""})).await;
-    assert_eq!((failed, &said["code"], &said["meta"]["field"]), (true, &json!("invalid_request"), &json!("name")));
+    assert_eq!(
+        (failed, &said["code"], &said["meta"]["field"]),
+        (true, &json!("invalid_request"), &json!("name"))
+    );
     let (failed, said) = call(&world, world.live(), "calls_get", json!({"call": "x"})).await;
     assert!(failed && said.as_str().unwrap().contains("id is required"), "{said}");
 }
@@ -179,7 +190,12 @@ async fn messages_that_are_none_are_refused() {
         (nested.as_str(), -32_600),
     ] {
         let answer = send(&world, Some(world.live()), &[], body.to_owned()).await;
-        assert_eq!((answer.status, &answer.json["error"]["code"]), (400, &json!(code)), "{body}: {}", answer.text);
+        assert_eq!(
+            (answer.status, &answer.json["error"]["code"]),
+            (400, &json!(code)),
+            "{body}: {}",
+            answer.text
+        );
         assert_eq!(answer.json["id"], Value::Null, "{}", answer.text);
     }
     for (method, params, code) in [
@@ -202,7 +218,8 @@ async fn messages_that_are_none_are_refused() {
     }
     let large = vec![b' '; 6 << 20];
     send(&world, Some(world.live()), &[], large).await.refused(413, "payload_too_large");
-    let text = json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "x".repeat(2 << 20)}}).to_string();
+    let text = json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "x".repeat(2 << 20)}})
+        .to_string();
     let answer = send(&world, Some(world.live()), &[], text).await;
     assert_eq!((answer.status, &answer.json["error"]["code"]), (400, &json!(-32_600)), "{}", answer.text);
 }
@@ -240,7 +257,8 @@ async fn requests_of_the_newest_revision_need_no_greeting() {
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {}});
     let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/list")];
-    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}).to_string();
+    let request =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}).to_string();
     let answer = send(&world, Some(world.test()), &headers, request).await.expect(200);
     assert!(answer["result"]["tools"].as_array().is_some_and(|tools| tools.len() > 20), "{answer}");
 }

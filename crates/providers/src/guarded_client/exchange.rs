@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use hyper::body::Incoming;
 
@@ -137,7 +139,9 @@ impl Open {
             }
             let rest = match piece.len() > room {
                 true => Rest::TooLong,
-                false if enough(stream.as_ref(), if pieces.is_empty() { &whole } else { &pieces }) => Rest::NotWanted,
+                false if enough(stream.as_ref(), if pieces.is_empty() { &whole } else { &pieces }) => {
+                    Rest::NotWanted
+                }
                 false => continue,
             };
             return Ok((if pieces.is_empty() { whole } else { pieces.into() }, rest));
