@@ -88,6 +88,7 @@ from_outside() {
         step "generated clients" scripts/clients.sh &&
         step "signatures, by a library from outside" scripts/verify-signature.sh &&
         step "the SDKs" scripts/sdk.sh &&
+        step "an MCP client" "$(scripts/python.sh)" scripts/mcp-client.py "$DASTAK" &&
         step "files of deployments" "$(scripts/python.sh)" scripts/deployment.py "$DASTAK" &&
         step "the manual in a browser" node scripts/manual.mjs "$DASTAK" &&
         step "the guides as pasted" python3 scripts/guides.py "$DASTAK" &&

@@ -42,6 +42,7 @@ pub mod knowledge_bases;
 pub mod knowledge_files;
 pub mod live_calls;
 pub mod masked_numbers;
+pub mod mcp;
 pub mod members;
 pub mod node;
 pub mod nudges;

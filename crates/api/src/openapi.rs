@@ -75,7 +75,8 @@ pub fn document(which: Document, brand: &str, key_prefix: &str) -> Value {
 /// Whether a document describes an operation.
 fn is_in(operation: &Operation, which: Document) -> bool {
     let operator = operation.access == Access::Operator || operation.path.starts_with("/operator/");
-    !operation.path.starts_with("/dev/") && operator == (which == Document::Operator)
+    let other = operation.path.starts_with("/dev/") || operation.id == crate::mcp::ID;
+    !other && operator == (which == Document::Operator)
 }
 
 /// The service that serves the document, and any other one.
@@ -478,6 +479,9 @@ mod tests {
         let documents = [Document::Public, Document::Operator].map(|which| document(which, "Acme", "acme"));
         let mut described = 0;
         for operation in operations::all().filter(|operation| !operation.path.starts_with("/dev/")) {
+            if operation.id == crate::mcp::ID {
+                continue;
+            }
             let method = operation.method.as_str().to_lowercase();
             let found = documents.iter().find_map(|document| document["paths"][operation.path].get(&method));
             let role = operation.least_role().map(|role| role.as_str());

@@ -39,6 +39,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::numbers::OPERATIONS,
         crate::wallet::OPERATIONS,
         crate::webhooks::OPERATIONS,
+        crate::mcp::OPERATIONS,
         crate::changes::OPERATIONS,
         crate::attention::OPERATIONS,
         crate::bell::OPERATIONS,

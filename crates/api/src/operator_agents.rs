@@ -28,35 +28,41 @@ pub struct AgentLock {
 /// The request to create a tool.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct NewTool {
-    /// Type of the tool; always `webhook`.
-    #[schemars(extend("enum" = ["webhook"]))]
+    /// Type of the tool: `webhook` sends its arguments to an address, `mcp` is a tool of an MCP server.
+    #[schemars(extend("enum" = ["webhook", "mcp"]))]
     pub r#type: String,
     /// Name of the tool, shown to the language model.
     #[schemars(length(min = 1, max = 64))]
     pub name: String,
-    /// When an agent should use the tool, for the language model.
+    /// When an agent should use the tool, for the language model. Of an `mcp` tool the default is what the server says of
+    /// it.
     #[schemars(length(max = 1024), extend("default" = ""))]
     pub description: String,
     /// How the tool is called; stored encrypted and never shown.
     pub config: WebhookConfig,
 }
 
-/// How a webhook tool is called.
 // Its headers may hold secrets, so it is stored encrypted and never shown again.
-/// How a webhook tool is called.
+/// How a tool is called.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookConfig {
-    /// Public https:// address of the tool.
+    /// Public https:// address of the tool, or of the MCP server.
     #[schemars(length(min = 1, max = 2048))]
     pub url: String,
-    /// HTTP method; `GET` sends the arguments as query parameters, the others as JSON.
+    /// Of type `mcp`: the name of the tool at its server. Each tool of a server that agents may use is a tool of its own
+    /// here, so one that the server adds later is offered to nobody.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 128), extend("x-nullable" = true, "default" = null))]
+    pub tool: Option<String>,
+    /// HTTP method of a webhook; `GET` sends the arguments as query parameters, the others as JSON.
     #[schemars(extend("enum" = ["GET", "POST", "PUT", "PATCH"], "default" = "POST"))]
     pub method: String,
     /// Headers of every request, name to value; they may hold secrets. At most 32 KB in all.
     #[schemars(with = "HeaderValues", extend("default" = {}))]
     pub headers: Map<String, Value>,
-    /// JSON Schema of the arguments, shown to the language model; invalid arguments are not sent.
+    /// JSON Schema of the arguments, shown to the language model; invalid arguments are not sent. Of an `mcp` tool it is
+    /// read from the server when the tool is made, and stays as it was then.
     #[schemars(with = "Map<String, Value>")]
     #[schemars(extend("maxProperties" = 100, "x-maxBytes" = 64 * 1024))]
     #[schemars(extend("default" = json!({"type": "object", "properties": {}})))]
@@ -257,7 +263,7 @@ pub const OPERATIONS: &[Operation] = &[
         POST,
         "/operator/v1/workspaces/{ws}/tools",
         "createTool",
-        "Create a webhook tool for the agents of a workspace",
+        "Create a tool for the agents of a workspace",
     )
     .role(Role::Admin)
     .body(request::<NewTool>)

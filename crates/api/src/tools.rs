@@ -12,7 +12,7 @@ use crate::scopes::AGENTS_READ;
 pub struct Tool {
     /// Id of the tool, `tool_…`; a built-in tool has its type as id.
     pub id: String,
-    /// `transfer_to_human`, `end_call`, `chatapp_message` or `webhook`; more types may be added.
+    /// `transfer_to_human`, `end_call`, `chatapp_message`, `press_keys`, `webhook` or `mcp`; more types may be added.
     pub r#type: String,
     /// The name of the tool.
     pub name: String,

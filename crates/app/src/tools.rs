@@ -1,4 +1,4 @@
-//! Tools that agents may use: the built-in ones, and webhooks that the operator makes for a workspace.
+//! Tools that agents may use: the built-in ones, and those that the operator makes for a workspace: webhooks, and tools of MCP servers.
 
 use std::collections::BTreeSet;
 
@@ -13,6 +13,7 @@ use store::TenantTx;
 use store::tools::{self, ToolRow};
 
 use super::operator_log::{self, Trace};
+use super::tool_calls::mcp_tools::{self, Undescribed};
 use super::tool_calls::{self, arguments, purpose};
 use super::{App, Failure, access, actions, changes};
 
@@ -32,7 +33,13 @@ const BUILT_IN: [(&str, &str, &str); 4] = [
     ("press_keys", "Press keys", "Presses keys of the telephone during a call, as menus ask for."),
 ];
 
-/// Headers of a webhook tool that the client sets itself.
+/// The type of the tools of MCP servers.
+const MCP: &str = "mcp";
+/// Longest schema of such a tool's arguments, in bytes, and most characters of its server's description that are kept.
+const MAX_PARAMETERS: usize = 64 * 1024;
+const MAX_DESCRIPTION: usize = 1_024;
+
+/// Headers of a tool that the client sets itself.
 const OWN_HEADERS: [&str; 6] =
     ["host", "content-length", "transfer-encoding", "connection", "content-type", "user-agent"];
 
@@ -86,9 +93,52 @@ fn check_config(app: &App, config: &WebhookConfig) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes a webhook tool; its configuration is stored encrypted.
-pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewTool) -> Result<ToolView, Failure> {
+/// Reads what an MCP server says of the tool, so that it is what the operator has allowed, whatever the server says later.
+async fn pin(app: &App, body: &mut NewTool) -> Result<(), Failure> {
+    let refused = |field: &str, why: String| Err(Failure::field(field, why));
+    let config = &mut body.config;
+    if body.r#type != MCP {
+        return match config.tool {
+            Some(_) => refused("config.tool", "is of type mcp; leave it out".into()),
+            None => Ok(()),
+        };
+    }
+    let Some(tool) = config.tool.clone() else {
+        return refused("config.tool", "is required: the name of a tool of the server".into());
+    };
+    if config.method != "POST" {
+        return refused("config.method", "is POST for an MCP server; leave it out".into());
+    }
+    if config.parameters["properties"].as_object().is_none_or(|properties| !properties.is_empty()) {
+        return refused("config.parameters", "are read from the MCP server; leave them out".into());
+    }
+    let described = match mcp_tools::describe(&app.tools, config, &tool).await {
+        Ok(described) => described,
+        Err(Undescribed::Server(why)) => {
+            return refused("config.url", format!("does not answer as an MCP server: {why}"));
+        }
+        Err(Undescribed::NoSuchTool(names)) => {
+            return refused("config.tool", format!("is no tool of the server; it has: {}", names.join(", ")));
+        }
+    };
+    if described.parameters.to_string().len() > MAX_PARAMETERS {
+        return refused("config.tool", format!("has a schema of more than {} KB", MAX_PARAMETERS / 1024));
+    }
+    if let Err(wrong) = arguments::Schema::read(&described.parameters) {
+        let why = format!("has arguments that cannot be checked: {} {}", wrong.field, wrong.must);
+        return refused("config.tool", why);
+    }
+    config.parameters = described.parameters;
+    if body.description.is_empty() {
+        body.description = described.description.chars().take(MAX_DESCRIPTION).collect();
+    }
+    Ok(())
+}
+
+/// Makes a tool; its configuration is stored encrypted.
+pub async fn create(app: &App, trace: Trace, tenant: Tenant, mut body: NewTool) -> Result<ToolView, Failure> {
     check_config(app, &body.config)?;
+    pin(app, &mut body).await?;
     let context = app.context();
     let (id, created_at) = (context.ids.make(), context.now);
     let row = ToolRow { id, kind: body.r#type, name: body.name, description: body.description, created_at };

@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::hooks::RoomHooks;
 use crate::http::router::Router;
 use crate::http::{
-    channel_hook, console_files, dev, link_page, openid, operator, people, server, system, v1,
+    channel_hook, console_files, dev, link_page, mcp, openid, operator, people, server, system, v1,
 };
 use crate::jobs;
 use crate::lines::{LineCarrier, LineFigures, Lines, ProviderFigures};
@@ -111,6 +111,7 @@ pub fn router() -> Result<Router, String> {
     handlers.extend(people::handlers());
     handlers.extend(link_page::handlers());
     handlers.extend(openid::handlers());
+    handlers.extend(mcp::handlers());
     Router::new(handlers)
 }
 

@@ -46,6 +46,7 @@ pub const TARGETS: &[Target] = &[
     ("upload", documents::upload),
     ("masking", documents::masking),
     ("tool_arguments", tools::arguments),
+    ("mcp_answer", tools::mcp_answer),
     ("flow_json", flow::json),
     ("flow_play", flow::play),
     ("decision_csv", csv::decision_log),

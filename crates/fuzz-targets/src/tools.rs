@@ -1,6 +1,7 @@
-//! What a model or a flow wants to send to a tool.
+//! What a model or a flow wants to send to a tool, and what an MCP server answers.
 
 use dastak::app::tool_calls::arguments::{MAX_ARGUMENTS, Schema};
+use providers::mcp;
 use serde_json::{Map, Value};
 
 /// The schema of a tool, and after a line feed arguments as JSON.
@@ -48,5 +49,34 @@ fn spelt(given: &Value, fitted: &Value) {
             given.iter().for_each(|(name, given)| spelt(given, &fitted[name]));
         }
         (given, fitted) => assert_eq!(given, fitted),
+    }
+}
+
+/// The answer of an MCP server, as one document and as a stream of events.
+///
+/// A result is an object, and a text of it can be made. A stream that was enough at some length gives the same result when it is
+/// read to there and to its end, however it was cut.
+pub fn mcp_answer(data: &[u8]) {
+    for kind in ["application/json", "text/event-stream"] {
+        if let Ok(result) = mcp::result(kind, data) {
+            assert!(result.is_object(), "{result}");
+            if let mcp::Said::Value(value) = mcp::said(&result) {
+                assert!(!value.to_string().is_empty());
+            }
+            let _ = mcp::revision(&result);
+        }
+    }
+    let mut messages = mcp::Messages::default();
+    let mut enough = None;
+    for end in 0..=data.len() {
+        if messages.read_stream(&data[..end]) {
+            enough = Some(end);
+            break;
+        }
+    }
+    let stream = "text/event-stream";
+    if let Some(end) = enough {
+        assert_eq!(mcp::result(stream, &data[..end]), mcp::result(stream, data));
+        assert!(mcp::Messages::default().read_stream(data), "the same in one piece");
     }
 }

@@ -13,6 +13,7 @@
 //! | `language_model` | OpenAI-compatible chat completions |
 //! | `embeddings` | embeddings of texts, from an OpenAI-compatible service |
 //! | `mail` | e-mail to the operator's mail server |
+//! | `mcp` | messages of the Model Context Protocol to tools of customers' servers |
 //! | `openid` | sign-in over the operator's identity provider |
 //! | `storage` | files and S3-compatible buckets |
 //! | `connectors` | customers' systems: CRMs, shops, spreadsheets, and the access tokens for them |
@@ -26,6 +27,7 @@ pub mod guarded_client;
 pub mod http;
 pub mod language_model;
 pub mod mail;
+pub mod mcp;
 pub mod openid;
 pub mod settings;
 mod socket;

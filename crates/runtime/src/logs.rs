@@ -17,6 +17,8 @@ pub fn start(format: Format, verbose: bool) {
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
     // The SIP stack logs whole messages, which contain numbers.
     let wanted = Targets::new().with_default(level).with_target("rsipstack", LevelFilter::OFF);
+    // The library of MCP logs arguments and answers of tools.
+    let wanted = wanted.with_target("rmcp", LevelFilter::OFF);
     let started = match format {
         Format::Text => {
             let lines = lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));

@@ -15,7 +15,7 @@ row! {
     #[derive(Debug, Clone)]
     pub struct ToolRow in "tools" {
         id: Id<Tool>,
-        /// `webhook`.
+        /// `webhook` or `mcp`.
         kind: String as "type",
         name: String,
         /// When an agent should use it.

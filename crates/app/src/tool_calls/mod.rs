@@ -4,6 +4,7 @@
 //! No error and no log line contains arguments, answers, addresses or header values of a tool.
 
 pub mod arguments;
+pub(super) mod mcp_tools;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,16 +38,18 @@ const WORTH_ANOTHER: Duration = Duration::from_millis(500);
 /// Headers that the service sets on requests to tools, beside those of the connection.
 pub const OWN_HEADERS: [&str; 3] = ["idempotency-key", "x-call-id", "x-chat-id"];
 
-/// The client of webhook tools.
+/// The client of tools.
 pub struct Client {
     guarded: GuardedClient,
     /// The transport of the simulation.
     stand_in: Option<Arc<dyn Transport>>,
+    /// Sessions with MCP servers.
+    sessions: mcp_tools::Sessions,
 }
 
 impl From<GuardedClient> for Client {
     fn from(guarded: GuardedClient) -> Self {
-        Self { guarded, stand_in: None }
+        Self { guarded, stand_in: None, sessions: mcp_tools::Sessions::default() }
     }
 }
 
@@ -73,6 +76,12 @@ impl Client {
     }
 }
 
+/// Where a prepared call goes.
+enum Prepared {
+    Webhook(Webhook),
+    Mcp(mcp_tools::McpCall),
+}
+
 /// The client for the tools of calls and chats.
 ///
 /// # Errors
@@ -93,7 +102,7 @@ pub(super) fn purpose(id: Id<Tool>) -> String {
     format!("tool:{id}")
 }
 
-/// The configuration of a webhook tool, decrypted; `None` when the tool was deleted.
+/// The configuration of a tool, decrypted; `None` when the tool was deleted.
 ///
 /// # Errors
 /// Those of the store, and a configuration that cannot be read.
@@ -197,8 +206,8 @@ pub async fn offers(app: &App, tenant: Tenant, ids: &[String]) -> Result<Vec<Too
     Ok(offers)
 }
 
-/// Calls a webhook tool: the arguments are sent as JSON (of a `GET` as query parameters), with the call's or the chat's
-/// id and the idempotency key in headers. The answer's JSON, or its text. A caller that the clock counts waits in
+/// Calls a tool: a webhook gets the arguments as JSON (of a `GET` as query parameters), an MCP server a message; both the
+/// call's or the chat's id and the idempotency key in headers. The answer's JSON, or its text. A caller that the clock counts waits in
 /// [`runtime::clock::Clock::outside`].
 ///
 /// # Errors
@@ -207,7 +216,7 @@ pub async fn call(app: &App, client: &Client, tenant: Tenant, call: Call) -> Res
     let begun = Instant::now();
     let (interaction, tool) = (call.interaction.clone(), call.tool.clone());
     let (outcome, answer) = match prepare(app, client, tenant, call).await {
-        Ok(prepared) => match prepared.send(client).await {
+        Ok(prepared) => match send(client, prepared).await {
             Ok(answer) => (ToolOutcome::Answered, Ok(answer)),
             Err(why) => (ToolOutcome::Failed, Err(why)),
         },
@@ -220,6 +229,13 @@ pub async fn call(app: &App, client: &Client, tenant: Tenant, call: Call) -> Res
     }
     app.metrics.tool_called(outcome, begun.elapsed());
     answer.map_err(|why| why.to_string())
+}
+
+async fn send(client: &Client, prepared: Prepared) -> Result<Value, Failed> {
+    match prepared {
+        Prepared::Webhook(webhook) => webhook.send(client).await,
+        Prepared::Mcp(call) => call.send(client).await,
+    }
 }
 
 /// Why a tool failed.
@@ -239,6 +255,10 @@ enum Failed {
     Refused(StatusCode),
     /// The answer is longer than [`MAX_ANSWER`].
     TooLong,
+    /// The answer of an MCP server that is none.
+    NoAnswer,
+    /// An MCP server refused the call, or its tool says that it failed; its words.
+    Said(String),
 }
 
 impl Failed {
@@ -251,7 +271,8 @@ impl Failed {
             Self::Silent(why) => why.code().to_owned(),
             Self::SetUpWrongly(why) => (*why).to_owned(),
             Self::Arguments(_) => "wrong arguments".to_owned(),
-            Self::Unknown | Self::Refused(_) | Self::TooLong => self.to_string(),
+            Self::Said(_) => "it says that it failed".to_owned(),
+            Self::Unknown | Self::Refused(_) | Self::TooLong | Self::NoAnswer => self.to_string(),
         }
     }
 }
@@ -270,12 +291,15 @@ impl std::fmt::Display for Failed {
             Self::Silent(_) => f.write_str("the tool did not answer"),
             Self::Refused(status) => write!(f, "the tool answered with status {}", status.as_u16()),
             Self::TooLong => f.write_str("the tool's answer is too long"),
+            Self::NoAnswer => f.write_str("the tool's answer cannot be read"),
+            Self::Said(words) if words.is_empty() => f.write_str("the tool failed"),
+            Self::Said(words) => write!(f, "the tool failed: {words}"),
         }
     }
 }
 
-/// A prepared request to a tool.
-struct Prepared {
+/// A prepared request to a webhook tool.
+struct Webhook {
     request: Request,
     /// The request is idempotent.
     repeatable: bool,
@@ -301,7 +325,11 @@ async fn prepare(
         .fit(call.arguments)
         .map_err(|wrong| (ToolOutcome::WrongArguments, Failed::Arguments(wrong)))?;
     let headers = headers(&config, &call.interaction, &call.key);
-    request(client, config, headers, arguments).map_err(failed)
+    if let Some(tool) = config.tool.clone() {
+        let prepared = mcp_tools::prepare(client, id, &tool, &config, headers, arguments);
+        return prepared.map(Prepared::Mcp).map_err(failed);
+    }
+    request(client, config, headers, arguments).map(Prepared::Webhook).map_err(failed)
 }
 
 /// The headers of the tool, and those of this call.
@@ -336,7 +364,7 @@ fn request(
     config: WebhookConfig,
     mut headers: HeaderMap,
     arguments: Map<String, Value>,
-) -> Result<Prepared, Failed> {
+) -> Result<Webhook, Failed> {
     let method: Method =
         config.method.parse().map_err(|_| Failed::SetUpWrongly("a method that is not HTTP's"))?;
     let get = method == Method::GET;
@@ -357,14 +385,14 @@ fn request(
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         body = Bytes::from(Value::Object(arguments).to_string());
     }
-    Ok(Prepared {
+    Ok(Webhook {
         request: Request { method, target, headers, body },
         repeatable,
         time: Duration::from_secs(config.timeout_seconds.unsigned_abs()),
     })
 }
 
-impl Prepared {
+impl Webhook {
     /// Sends the request, and retries it where that is safe and there is time left
     /// (docs/contract/agents.md#retries-of-a-tool).
     async fn send(self, client: &Client) -> Result<Value, Failed> {

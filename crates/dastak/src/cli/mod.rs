@@ -9,6 +9,7 @@ mod extract;
 pub(crate) mod list_import;
 mod listen;
 mod maintenance;
+mod mcp;
 pub mod restore;
 mod trigger;
 mod verify_log;
@@ -77,6 +78,7 @@ fn command() -> Command {
         .subcommand(admin::command())
         .subcommand(listen::command())
         .subcommand(trigger::command())
+        .subcommand(mcp::command())
         .subcommand(Command::new("openapi").about("Write the OpenAPI document to standard output").arg(
             Arg::new("operator").long("operator").action(ArgAction::SetTrue).help("That of the operator API"),
         ))
@@ -175,6 +177,12 @@ fn run(name: &str, matches: &ArgMatches) -> Result<(), String> {
         "admin" => return runtime.block_on(admin::run(matches)),
         "listen" => return runtime.block_on(listen::run(matches)),
         "trigger" => return runtime.block_on(trigger::run(matches)),
+        "mcp" => {
+            let outcome = runtime.block_on(mcp::run(matches));
+            // A read of standard input that waits does not keep the process.
+            runtime.shutdown_background();
+            return outcome;
+        }
         _ => {}
     }
     let values = read_values(name, matches)?;

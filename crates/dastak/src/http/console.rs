@@ -117,7 +117,7 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>
     }
 }
 
-fn cross_site() -> Failure {
+pub(super) fn cross_site() -> Failure {
     Failure::new(
         error_codes::CROSS_SITE,
         "the request did not come from a page of this service; nothing was changed",
@@ -155,7 +155,7 @@ pub fn same_site(config: &Config, operation: &Operation, headers: &HeaderMap) ->
 }
 
 /// Whether an origin is that of the service: of `public_url`, or of the host that was asked.
-fn is_own(config: &Config, headers: &HeaderMap, origin: &str) -> bool {
+pub(super) fn is_own(config: &Config, headers: &HeaderMap, origin: &str) -> bool {
     let own = config.public_url.split('/').take(3).collect::<Vec<_>>().join("/");
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let asked =

@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 use streams::ingest::StreamAuth;
 
 use super::body::{Arriving, Held};
+use super::router::Router;
 use crate::app::access::Caller;
 use crate::app::idempotency::{Answer, Once};
 use crate::app::limits::shares::Client;
@@ -100,6 +101,8 @@ pub struct Request {
     pub is_head: bool,
     /// What its body takes of the bounds.
     pub held: Option<Held>,
+    /// Serves requests that a handler makes of this one, on their usual way (`mcp`).
+    pub router: Arc<Router>,
 }
 
 impl Request {

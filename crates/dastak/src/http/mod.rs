@@ -13,6 +13,7 @@ pub mod handler;
 pub mod link_page;
 pub mod manual;
 mod masking;
+pub mod mcp;
 pub mod multipart;
 pub mod openid;
 pub mod operator;

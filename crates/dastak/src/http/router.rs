@@ -106,7 +106,12 @@ impl Router {
         Ok(Self { paths })
     }
 
-    pub async fn serve<B>(&self, app: &Arc<App>, request: http::Request<B>, client: IpAddr) -> Response<Body>
+    pub async fn serve<B>(
+        self: &Arc<Self>,
+        app: &Arc<App>,
+        request: http::Request<B>,
+        client: IpAddr,
+    ) -> Response<Body>
     where
         B: hyper::body::Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -189,7 +194,7 @@ impl Router {
     }
 
     async fn route<B>(
-        &self,
+        self: &Arc<Self>,
         app: &Arc<App>,
         head: http::request::Parts,
         body: &mut Incoming<B>,
@@ -310,6 +315,7 @@ impl Router {
             role: caller.as_ref().and_then(Caller::role),
             is_head,
             held,
+            router: self.clone(),
         };
         let turn = if operation.reads_whole() { Some(turn(app, sender.client).await?) } else { None };
         let running = run(app, route, caller, request);

@@ -107,6 +107,8 @@ mod manual;
 mod many_workspaces;
 mod masked_numbers;
 mod master_key;
+mod mcp;
+mod mcp_tools;
 mod members;
 mod neighbours;
 mod nudge_failures;

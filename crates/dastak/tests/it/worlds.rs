@@ -51,6 +51,8 @@ fn stand(operation: &Operation) -> Stand {
         "replayFailedDeliveries" => Stand::Shared,
         // Stores nothing and shows the gates of a number that the caller names.
         "preflightNudge" | "preflightNudges" => Stand::Shared,
+        // Each tool is an operation of its own, of the world of its key (`mcp.rs`).
+        "mcp" => Stand::Shared,
         "getAccount" | "getWallet" | "listWalletTransactions" => Stand::Shared,
         "listAgents" | "createAgent" | "getAgent" | "updateAgent" | "deleteAgent" | "setAgentStatus" => {
             Stand::Shared

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
-use http::{HeaderMap, HeaderName, Method, StatusCode};
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use hyper::body::Incoming;
 
 use super::error::{Phase, SendError};
@@ -69,6 +71,20 @@ pub struct Response {
     pub duration: Duration,
 }
 
+/// Whether what has arrived of a body is all that is wanted, by its `Content-Type`.
+pub type Enough<'a> = dyn FnMut(Option<&HeaderValue>, &[u8]) -> bool + Send + 'a;
+
+/// What is left of a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Nothing.
+    None,
+    /// More than was to be read.
+    TooLong,
+    /// What was not waited for.
+    NotWanted,
+}
+
 /// An exchange whose answer has begun.
 pub(super) struct Open {
     pub(super) status: StatusCode,
@@ -99,8 +115,14 @@ impl Open {
         piece.map_err(|error| SendError::from_hyper(&error, self.phase()))
     }
 
-    /// Reads the body up to `cap` bytes, and whether there was more. If there was, the connection cannot be reused.
-    pub(super) async fn read(&mut self, cap: usize) -> Result<(Bytes, bool), SendError> {
+    /// Reads the body up to `cap` bytes or to where `enough` says so of what has arrived. Unless it was read to its end, the
+    /// connection cannot be reused.
+    pub(super) async fn read(
+        &mut self,
+        cap: usize,
+        enough: &mut Enough<'_>,
+    ) -> Result<(Bytes, Rest), SendError> {
+        let stream = self.headers.get(CONTENT_TYPE).cloned();
         let mut whole = Bytes::new();
         let mut pieces = Vec::new();
         while let Some(piece) = self.chunk().await? {
@@ -115,11 +137,16 @@ impl Open {
                 }
                 pieces.extend_from_slice(&kept);
             }
-            if piece.len() > room {
-                return Ok((if pieces.is_empty() { whole } else { pieces.into() }, true));
-            }
+            let rest = match piece.len() > room {
+                true => Rest::TooLong,
+                false if enough(stream.as_ref(), if pieces.is_empty() { &whole } else { &pieces }) => {
+                    Rest::NotWanted
+                }
+                false => continue,
+            };
+            return Ok((if pieces.is_empty() { whole } else { pieces.into() }, rest));
         }
-        Ok((if pieces.is_empty() { whole } else { pieces.into() }, false))
+        Ok((if pieces.is_empty() { whole } else { pieces.into() }, Rest::None))
     }
 
     /// Returns the connection to the pool, if the peer keeps it open.

@@ -40,7 +40,7 @@ use tokio_rustls::TlsConnector;
 
 pub use address::is_public;
 pub use error::{Phase, SendError};
-pub use exchange::{Limits, Request, Response};
+pub use exchange::{Enough, Limits, Request, Response};
 pub use pool::PoolLimits;
 pub use resolver::{Resolver, Resolving, SystemResolver};
 pub use rustls::pki_types::CertificateDer;
@@ -48,7 +48,7 @@ pub use target::{MAX_URL_LENGTH, Target, UrlRefused};
 pub use transport::{Sending, Transport};
 
 use address::Reach;
-use exchange::{OWN_HEADERS, Open};
+use exchange::{OWN_HEADERS, Open, Rest};
 use link::Link;
 use pool::Pool;
 
@@ -106,12 +106,13 @@ impl std::error::Error for PolicyError {}
 pub struct GuardedClient(Arc<Inner>);
 
 /// Whether a request may use a pooled connection.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    /// It may, and is retried on a new one when the pooled one was dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// It may, and is retried on a new one when the pooled one was dead: [`GuardedClient::send`].
     Again,
+    /// It may, and is not retried: [`GuardedClient::send_unrepeated`].
     Once,
-    /// It may not.
+    /// It may not: [`GuardedClient::send_once`].
     No,
 }
 
@@ -152,7 +153,7 @@ impl GuardedClient {
     /// # Errors
     /// See [`SendError`].
     pub async fn send(&self, request: Request, limits: Limits) -> Result<Response, SendError> {
-        self.exchange(request, limits, Kept::Again).await
+        self.exchange(request, limits, Kept::Again, &mut whole).await
     }
 
     /// The same, but a request that may have reached the peer is not retried: if a pooled connection closes under it,
@@ -161,7 +162,7 @@ impl GuardedClient {
     /// # Errors
     /// See [`SendError`].
     pub async fn send_unrepeated(&self, request: Request, limits: Limits) -> Result<Response, SendError> {
-        self.exchange(request, limits, Kept::Once).await
+        self.exchange(request, limits, Kept::Once, &mut whole).await
     }
 
     /// The same on a connection of its own, so that the peer cannot receive the request twice: for requests that are
@@ -170,21 +171,42 @@ impl GuardedClient {
     /// # Errors
     /// See [`SendError`].
     pub async fn send_once(&self, request: Request, limits: Limits) -> Result<Response, SendError> {
-        self.exchange(request, limits, Kept::No).await
+        self.exchange(request, limits, Kept::No, &mut whole).await
     }
 
-    async fn exchange(&self, request: Request, limits: Limits, kept: Kept) -> Result<Response, SendError> {
+    /// The same for an answer that may go on after what is wanted of it: it is read until `enough` says so.
+    ///
+    /// # Errors
+    /// See [`SendError`].
+    pub async fn send_until(
+        &self,
+        request: Request,
+        limits: Limits,
+        kept: Kept,
+        enough: &mut Enough<'_>,
+    ) -> Result<Response, SendError> {
+        self.exchange(request, limits, kept, enough).await
+    }
+
+    async fn exchange(
+        &self,
+        request: Request,
+        limits: Limits,
+        kept: Kept,
+        enough: &mut Enough<'_>,
+    ) -> Result<Response, SendError> {
         let started = Instant::now();
         let mut phase = Phase::Dns;
         let exchange = async {
             let mut open = self.open(request, kept, &mut phase).await?;
             phase = open.phase();
-            let (body, truncated) = open.read(limits.max_response_bytes).await?;
+            let (body, rest) = open.read(limits.max_response_bytes, enough).await?;
             let headers = std::mem::take(&mut open.headers);
             let status = open.status;
-            if !truncated {
+            if rest == Rest::None {
                 open.finish().await;
             }
+            let truncated = rest == Rest::TooLong;
             Ok(Response { status, headers, body, truncated, duration: started.elapsed() })
         };
         match timeout(limits.deadline, exchange).await {
@@ -253,6 +275,11 @@ impl GuardedClient {
             Link::new(io, permit).await.map_err(|error| SendError::from_hyper(&error, Phase::Connect))?;
         Ok(Box::new(link))
     }
+}
+
+/// A body that is wanted to its end.
+fn whole(_: Option<&HeaderValue>, _: &[u8]) -> bool {
+    false
 }
 
 fn build(
