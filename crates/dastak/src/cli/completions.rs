@@ -44,18 +44,36 @@ pub fn man(matches: &ArgMatches, mut whole: Command) -> Result<(), Failed> {
     let Some(folder) = matches.get_one::<String>("DIR").map(Path::new) else {
         return write(&page(&whole, "dastak")?);
     };
-    std::fs::create_dir_all(folder).map_err(|why| format!("{}: {why}", folder.display()))?;
+    let made = if folder.is_dir() {
+        Ok(())
+    } else {
+        std::fs::create_dir_all(folder).and_then(|()| readable(folder))
+    };
+    made.map_err(|why| format!("{}: {why}", folder.display()))?;
     let mut pages = 0;
     let mut left = vec![("dastak".to_owned(), whole)];
     while let Some((name, command)) = left.pop() {
         let file = folder.join(format!("{name}.1"));
-        std::fs::write(&file, page(&command, &name)?).map_err(|why| format!("{}: {why}", file.display()))?;
+        let written = std::fs::write(&file, page(&command, &name)?).and_then(|()| readable(&file));
+        written.map_err(|why| format!("{}: {why}", file.display()))?;
         pages += 1;
         for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
             left.push((format!("{name}-{}", inner.get_name()), inner.clone()));
         }
     }
     say(&format!("{pages} pages in {}", folder.display()))
+}
+
+/// Lets everybody read it: other files of this program are for its owner only.
+fn readable(path: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mode = if path.is_dir() { 0o755 } else { 0o644 };
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
 }
 
 fn page(command: &Command, name: &str) -> Result<Vec<u8>, Failed> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use api::operation::Operation;
 use clap::ArgMatches;
 use domain::time::SECOND;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::client::{Answer, Client};
 use super::super::failed::Failed;
@@ -97,6 +97,12 @@ impl Call<'_> {
             Some(Value::Array(rows)) => Table::of(rows).print(rows)?,
             Some(data) => show::object(data)?,
             None => return show::object(answer),
+        }
+        // What some lists say beside their rows, such as the cursor of the stream of events.
+        for (name, value) in answer.as_object().into_iter().flatten() {
+            if !matches!(name.as_str(), "data" | "nextCursor" | "total") {
+                show::object(&Value::Object(Map::from_iter([(name.clone(), value.clone())])))?;
+            }
         }
         let total = answer["total"].as_i64().map_or(String::new(), |total| format!("{total} in all; "));
         match answer["nextCursor"].as_str() {
