@@ -10,6 +10,7 @@ mod items;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use domain::nearest::hint;
 use domain::time::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -439,7 +440,10 @@ fn check_fields(
         if let Some(first) = strange.first() {
             return Err(Misfit {
                 field: first.clone(),
-                must: "is not a field of this request".into(),
+                must: format!(
+                    "is not a field of this request{}",
+                    hint(first.rsplit('.').next().unwrap_or(first), fields.iter().map(|field| &*field.name))
+                ),
                 unknown: strange,
                 error: None,
             });

@@ -4,6 +4,7 @@ use api::error_codes::{CONFLICT, ROLE_MISSING};
 use api::operator::{ApiKey as KeyView, CancelledWork, GRACE_HOURS, NewApiKey, RotateKey};
 use api::scopes;
 use domain::ids::{ApiKey, Id};
+use domain::nearest;
 use domain::tenant::{Mode, Role, Tenant};
 use domain::time::HOUR;
 use store::DbError;
@@ -41,7 +42,8 @@ fn read_scopes(body: &serde_json::Value) -> Result<String, Failure> {
         _ => scopes::ALL.iter().map(|scope| scope.0).collect(),
     };
     if let Some(unknown) = names.iter().find(|name| scopes::find(name).is_none()) {
-        return Err(Failure::field("scopes", format!("has a scope that does not exist: {unknown}")));
+        let meant = nearest::hint(unknown, scopes::ALL.iter().map(|scope| scope.0));
+        return Err(Failure::field("scopes", format!("has a scope that does not exist: {unknown}{meant}")));
     }
     let chosen: Vec<&str> =
         scopes::ALL.iter().map(|scope| scope.0).filter(|name| names.contains(name)).collect();

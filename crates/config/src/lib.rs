@@ -30,7 +30,7 @@ pub use smtp::Smtp;
 pub use table::{SETTINGS, Setting};
 pub use telephony::{Carrier, MachineAnswer, Telephony};
 pub use traces::Traces;
-pub use values::Values;
+pub use values::{CLIENT_VARIABLES, Values};
 
 /// Effective settings.
 #[derive(Debug, Clone)]

@@ -207,7 +207,9 @@ fn trunks(values: &Values) -> Result<Vec<Trunk>, String> {
 
 fn trunk(section: &Section<'_>) -> Result<Trunk, String> {
     if let Some(strange) = section.table.keys().find(|key| !TRUNK.contains(&key.as_str())) {
-        return Err(format!("{}.{strange}: no such setting; allowed are {}", section.name, TRUNK.join(", ")));
+        let meant = domain::nearest::hint(strange, TRUNK.iter().copied());
+        let allowed = TRUNK.join(", ");
+        return Err(format!("{}.{strange}: no such setting{meant}; allowed are {allowed}", section.name));
     }
     let codecs = section
         .list("codecs", &[("PCMU", Codec::Pcmu), ("PCMA", Codec::Pcma)])?

@@ -68,10 +68,46 @@ fn a_wrong_setting_says_its_name_what_was_found_and_what_is_allowed() {
     let strange = Values::default()
         .add_environment([("DASTAK_CLOK".to_owned(), "x".to_owned())].into_iter())
         .unwrap_err();
-    assert!(
-        strange.starts_with("clok: no such setting (found in the environment variable DASTAK_CLOK)"),
-        "{strange}"
+    assert_eq!(
+        strange,
+        "clok: no such setting (found in the environment variable DASTAK_CLOK); did you mean clock (DASTAK_CLOCK)?"
     );
+}
+
+#[test]
+fn a_misspelt_setting_names_the_one_that_was_meant() {
+    for (text, expected) in [
+        (
+            "databse_url = \"x\"",
+            "databse_url: no such setting (found in dastak.toml); did you mean database_url?",
+        ),
+        (
+            "[telephony]\ncarier = \"sip\"",
+            "telephony.carier: no such setting (found in dastak.toml); did you mean telephony.carrier?",
+        ),
+        (
+            "[language_model.openai]\nmodle = \"x\"",
+            "language_model.openai.modle: no such setting (found in dastak.toml); did you mean language_model.openai.model?",
+        ),
+        (
+            "colour = 1",
+            "colour: no such setting (found in dastak.toml); `dastak serve --print-config` shows all",
+        ),
+    ] {
+        assert_eq!(Values::default().add_toml(text, "dastak.toml").unwrap_err(), expected);
+    }
+}
+
+#[test]
+fn variables_of_clients_are_no_settings() {
+    let names = crate::CLIENT_VARIABLES;
+    let values = environment(&names.map(|name| (name, "http://127.0.0.1:8080")));
+    values.config(false).unwrap();
+    assert_eq!(values.print().unwrap(), Values::default().print().unwrap());
+    for name in names {
+        let setting = name["DASTAK_".len()..].to_lowercase();
+        assert!(crate::SETTINGS.iter().all(|known| known.name != setting), "{name} is a setting, too");
+    }
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use domain::nearest::nearest;
+
 use crate::table::Kind;
 use crate::{SETTINGS, Setting, telephony};
 
@@ -29,10 +31,34 @@ fn fits(row: &str, name: &str) -> bool {
         && chosen.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
+/// Variables of the command line's commands for clients (docs/cli.md#environment), of the SDKs and of the shell in which `demo.env`
+/// was read. They share their beginning with the settings and are none.
+pub const CLIENT_VARIABLES: [&str; 4] = ["DASTAK_API_KEY", "DASTAK_BASE_URL", "DASTAK_PROFILE", "DASTAK_URL"];
+
 fn unknown(name: &str, source: &str) -> String {
-    let known: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
-    format!("{name}: no such setting (found in {source}); allowed are {}", known.join(", "))
+    // A row with a `*` is compared as if it had the section that was chosen.
+    let known: Vec<String> = SETTINGS
+        .iter()
+        .map(|setting| match setting.name.split_once('*') {
+            None => setting.name.to_owned(),
+            Some((before, after)) => {
+                let chosen = name.strip_prefix(before).and_then(|rest| rest.split('.').next());
+                format!("{before}{}{after}", chosen.filter(|chosen| !chosen.is_empty()).unwrap_or("NAME"))
+            }
+        })
+        .collect();
+    let meant = match nearest(name, known.iter().map(String::as_str)) {
+        Some(meant) if source.contains(VARIABLE) => {
+            format!("did you mean {meant} (DASTAK_{})?", meant.replace('.', "__").to_uppercase())
+        }
+        Some(meant) => format!("did you mean {meant}?"),
+        None => "`dastak serve --print-config` shows all".to_owned(),
+    };
+    format!("{name}: no such setting (found in {source}); {meant}")
 }
+
+/// How the source of a variable begins.
+const VARIABLE: &str = "the environment variable ";
 
 fn find_or_unknown(name: &str, source: &str) -> Result<&'static Setting, String> {
     find(name).ok_or_else(|| unknown(name, source))
@@ -68,18 +94,17 @@ impl Values {
         Ok(())
     }
 
-    /// Adds `DASTAK_…` variables, overriding earlier values; two underscores step into a section.
+    /// Adds `DASTAK_…` variables, overriding earlier values; two underscores step into a section. Those of clients are passed over.
     pub fn add_environment(
         &mut self,
         variables: impl Iterator<Item = (String, String)>,
     ) -> Result<(), String> {
         for (variable, text) in variables {
             let Some(rest) = variable.strip_prefix("DASTAK_") else { continue };
-            self.add_text(
-                &rest.to_lowercase().replace("__", "."),
-                text,
-                &format!("the environment variable {variable}"),
-            )?;
+            if CLIENT_VARIABLES.contains(&variable.as_str()) {
+                continue;
+            }
+            self.add_text(&rest.to_lowercase().replace("__", "."), text, &format!("{VARIABLE}{variable}"))?;
         }
         Ok(())
     }

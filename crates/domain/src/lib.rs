@@ -23,6 +23,7 @@ mod json_schema;
 pub mod knowledge;
 pub mod masking;
 pub mod names;
+pub mod nearest;
 pub mod nudge;
 pub mod person;
 pub mod phone;

@@ -65,7 +65,9 @@ impl Demo {
             "\n  dastak is running\n\n  Open the console: {sign_in}\n  ({console})\n\n  API        {url}/v1\n  reference  {url}/docs\n  live key   {live_key}\n  test key   {test_key}\n  agent      {agent}\n\n  \
              The agent calls you (the sandbox phone network answers; end the number in 1111 for busy, 0000 for no answer):\n\n    \
              curl -s {url}/v1/calls -H \"Authorization: Bearer {live_key}\" -H \"Content-Type: application/json\" -d '{{\"agentId\":\"{agent}\",\"toNumber\":\"+919812345678\"}}'\n\n  \
-             {lead}For the commands of the README:  . {}\n",
+             {lead}For the commands of the README:  . {}\n  \
+             For the command line:  dastak login --demo {} && dastak calls list\n",
+            file.display(),
             file.display()
         )
     }

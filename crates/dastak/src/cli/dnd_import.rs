@@ -11,6 +11,7 @@ use domain::sheet::{Row, Rows, number_of};
 use serde_json::{Value, json};
 
 use super::client::Client;
+use super::operations;
 
 /// The subcommand's name.
 pub const NAME: &str = "import-dnd";
@@ -178,7 +179,7 @@ pub async fn run(client: &Client, matches: &ArgMatches) -> Result<(), String> {
     match filled {
         Ok(tally) => {
             send(client, "POST", &format!("{path}/finish"), None).await?;
-            report(&tally, matches.get_flag("json"));
+            report(&tally, matches.get_flag(operations::JSON));
             Ok(())
         }
         Err(why) => {

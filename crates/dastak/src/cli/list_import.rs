@@ -14,6 +14,7 @@ use providers::http::encoded;
 use serde_json::{Map, Value, json};
 
 use super::client::Client;
+use super::operations;
 
 /// The subcommand's name.
 pub const NAME: &str = "import-list";
@@ -291,7 +292,7 @@ pub async fn run(client: &Client, matches: &ArgMatches) -> Result<(), String> {
     let started = send(client, "POST", &imports, None).await?;
     let import = started["data"]["importId"].as_i64().ok_or("the service gave no import")?;
     let path = format!("{imports}/{import}");
-    let as_json = matches.get_flag("json");
+    let as_json = matches.get_flag(operations::JSON);
     let bar = Bar { size, begun: Instant::now(), quiet: as_json && !std::io::stderr().is_terminal() };
     let sent = match fill(client, &path, &mut rows, &bar).await {
         Ok(tally) if tally.valid > 0 => {
@@ -347,7 +348,7 @@ async fn send_piece(client: &Client, path: &str, after: u64, piece: &Piece) -> R
     loop {
         let (status, answer) = match client.send("POST", &format!("{path}/rows"), Some(&body)).await {
             Ok(answer) => answer,
-            Err(why) if tried >= TRIES => return Err(why),
+            Err(why) if tried >= TRIES => return Err(why.message),
             Err(_) => {
                 tried += 1;
                 continue;

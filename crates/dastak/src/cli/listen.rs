@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use domain::ids::{Delivery, Id};
+use domain::nearest::hint;
 use domain::time::SECOND;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -15,7 +16,8 @@ use ring::hmac;
 use serde_json::{Value, json};
 use webhooks::sign;
 
-use super::client::Client;
+use super::failed::Failed;
+use super::profiles::{self, Access};
 use crate::runtime::clock::Clock;
 use crate::runtime::ids::Ids;
 
@@ -29,28 +31,9 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// Options that name the service and a key, for `listen` and `trigger`.
 pub fn service_options(command: Command) -> Command {
-    command
-        .arg(
-            Arg::new("url")
-                .long("url")
-                .value_name("URL")
-                .default_value("http://127.0.0.1:8080")
-                .help("The service"),
-        )
-        .arg(Arg::new("key").long("key").value_name("KEY").help("API key; a test key will do"))
-        .arg(
-            Arg::new("key-file")
-                .long("key-file")
-                .value_name("FILE")
-                .conflicts_with("key")
-                .help("File that holds the API key, to keep it out of the shell's history"),
-        )
-        .arg(
-            Arg::new("json")
-                .long("json")
-                .action(ArgAction::SetTrue)
-                .help("One JSON object a line, for programs"),
-        )
+    profiles::key_option(profiles::options(command, false)).arg(
+        Arg::new("json").long("json").action(ArgAction::SetTrue).help("One JSON object a line, for programs"),
+    )
 }
 
 /// The command.
@@ -78,29 +61,14 @@ pub fn command() -> Command {
     )
 }
 
-/// A client for the service that the options name.
-pub fn client(matches: &ArgMatches) -> Result<Client, String> {
-    let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    let key = match (option("key"), option("key-file")) {
-        (Some(key), _) => key.to_owned(),
-        (None, Some(file)) => {
-            std::fs::read_to_string(file).map_err(|why| format!("{file}: {why}"))?.trim().to_owned()
-        }
-        (None, None) => {
-            return Err(
-                "give an API key with --key or --key-file; `dastak dev` prints one at its start".into()
-            );
-        }
-    };
-    Client::new(option("url").unwrap_or_default(), &key)
-}
-
 /// The service's response, or its error.
-pub fn accepted(status: u16, answer: Value) -> Result<Value, String> {
+pub fn accepted(access: &Access, status: u16, answer: Value) -> Result<Value, Failed> {
     if status < 400 {
         return Ok(answer);
     }
-    Err(format!("{} ({status})", answer["error"].as_str().unwrap_or("the service refused")))
+    let said = answer["error"].as_str().unwrap_or("the service refused");
+    let advice = if status == 401 { format!("\n{}", access.advice()) } else { String::new() };
+    Err(Failed::answered(status, format!("{said} ({status}){advice}")))
 }
 
 /// The local receiver.
@@ -210,9 +178,10 @@ impl Show {
 }
 
 /// Forwards events until the process is stopped.
-pub async fn run(matches: &ArgMatches) -> Result<(), String> {
+pub async fn run(matches: &ArgMatches) -> Result<(), Failed> {
     let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    let (client, clock, show) = (client(matches)?, Clock::real(), Show { json: matches.get_flag("json") });
+    let access = profiles::access(matches)?;
+    let (client, clock, show) = (access.client()?, Clock::real(), Show { json: matches.get_flag("json") });
     let wanted: Vec<&str> = option("events")
         .unwrap_or_default()
         .split(',')
@@ -220,7 +189,9 @@ pub async fn run(matches: &ArgMatches) -> Result<(), String> {
         .filter(|name| !name.is_empty())
         .collect();
     if let Some(unknown) = wanted.iter().find(|name| api::events::find(name).is_none()) {
-        return Err(format!("--events: found «{unknown}»; allowed: {}", api::events::names().join(", ")));
+        let meant = hint(unknown, api::events::names());
+        let allowed = api::events::names().join(", ");
+        return Err(Failed::usage(format!("--events: found «{unknown}»{meant}; allowed: {allowed}")));
     }
     let secret = option("secret")
         .map_or_else(|| format!("whsec_{}", Ids::new(clock.clone()).random_text(40)), str::to_owned);
@@ -234,9 +205,9 @@ pub async fn run(matches: &ArgMatches) -> Result<(), String> {
         let within = Duration::from_secs(wait.into()) + GIVE_UP;
         let answer = match client.send_within("GET", &path, None, within).await {
             // A service that restarts, is busy or limits the rate is polled again.
-            Err(why) => Err(why),
+            Err(why) => Err(why.message),
             Ok((status @ (429 | 500..), _)) => Err(format!("the service answered {status}")),
-            Ok((status, answer)) => Ok(accepted(status, answer)?),
+            Ok((status, answer)) => Ok(accepted(&access, status, answer)?),
         };
         let answer = match answer {
             Ok(answer) => answer,

@@ -3,13 +3,18 @@
 mod admin;
 mod backup;
 mod client;
+mod completions;
 mod demo;
 pub(crate) mod dnd_import;
 mod extract;
+mod failed;
 pub(crate) mod list_import;
 mod listen;
+mod login;
 mod maintenance;
 mod mcp;
+mod operations;
+mod profiles;
 pub mod restore;
 mod trigger;
 mod verify_log;
@@ -20,6 +25,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
+use self::failed::Failed;
 use crate::config::{Config, Values};
 use crate::http::console_files;
 use crate::runtime::logs::{self, Format};
@@ -54,7 +60,32 @@ fn settings(command: Command) -> Command {
     command
 }
 
-fn command() -> Command {
+/// How much of the command line is made. Making the commands of all operations takes longer than most of them run.
+#[derive(Clone, Copy)]
+enum Extent<'a> {
+    /// The words of the first level, and what is below this one.
+    Below(&'a str),
+    Whole,
+}
+
+fn command(extent: Extent<'_>) -> Command {
+    let (admin, wanted) = match extent {
+        Extent::Below(word) => (word == "admin", Some(word)),
+        Extent::Whole => (true, None),
+    };
+    service_commands()
+        .subcommand(admin::command(admin))
+        .subcommand(login::login_command())
+        .subcommand(login::profiles_command())
+        .subcommand(listen::command())
+        .subcommand(trigger::command())
+        .subcommand(mcp::command())
+        .subcommand(completions::completions_command())
+        .subcommand(completions::man_command())
+        .subcommands(operations::client_commands(wanted))
+}
+
+fn service_commands() -> Command {
     let print = Arg::new("print-config")
         .long("print-config")
         .action(ArgAction::SetTrue)
@@ -75,10 +106,6 @@ fn command() -> Command {
                 ),
         ))
         .subcommand(settings(Command::new("serve").about("Production")).arg(print))
-        .subcommand(admin::command())
-        .subcommand(listen::command())
-        .subcommand(trigger::command())
-        .subcommand(mcp::command())
         .subcommand(Command::new("openapi").about("Write the OpenAPI document to standard output").arg(
             Arg::new("operator").long("operator").action(ArgAction::SetTrue).help("That of the operator API"),
         ))
@@ -147,8 +174,18 @@ const THIRD_PARTY_LICENSES: &str = concat!(
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let matches = command().get_matches();
+    let words: Vec<String> =
+        std::env::args_os().skip(1).take(2).map(|word| word.to_string_lossy().into_owned()).collect();
+    // `dastak help calls` is about `calls`.
+    let word = words.iter().map(String::as_str).find(|word| *word != "help").unwrap_or_default();
+    let matches = command(Extent::Below(word)).get_matches();
     crate::runtime::files::keep_private();
+    if let Some(outcome) = matches.subcommand().and_then(|(name, matches)| run_client(name, matches)) {
+        return match outcome {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failed) => failed.end(),
+        };
+    }
     let outcome = match matches.subcommand() {
         Some(("openapi", matches)) => openapi(matches.get_flag("operator")),
         Some(("licenses", _)) => print(THIRD_PARTY_LICENSES),
@@ -170,20 +207,50 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What calls a service, or is about the command line itself; none for what is a service or works on its data.
+fn run_client(name: &str, matches: &ArgMatches) -> Option<Result<(), Failed>> {
+    match name {
+        "completions" => return Some(completions::completions(matches, command(Extent::Whole))),
+        "man" => return Some(completions::man(matches, command(Extent::Whole))),
+        "admin" | "listen" | "trigger" | "login" | "profiles" => {}
+        name if operations::is_group(name) => {}
+        _ => return None,
+    }
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(why) => return Some(Err(why.to_string().into())),
+    };
+    Some(runtime.block_on(async {
+        match name {
+            "admin" => admin::run(matches).await,
+            "listen" => listen::run(matches).await,
+            "trigger" => trigger::run(matches).await,
+            "login" => login::login(matches).await,
+            "profiles" => login::profiles(matches).await,
+            group => call(group, matches).await,
+        }
+    }))
+}
+
+/// Calls the operation of a client's command.
+async fn call(group: &str, matches: &ArgMatches) -> Result<(), Failed> {
+    let (verb, chosen) = matches.subcommand().ok_or("no command")?;
+    let operation = operations::of_command(group, verb).ok_or("no such command")?;
+    let caller = || {
+        let access = profiles::access(chosen)?;
+        Ok(operations::Caller { client: access.client()?, refused_key: access.advice() })
+    };
+    operations::run(operation, chosen, caller).await
+}
+
 fn run(name: &str, matches: &ArgMatches) -> Result<(), String> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|why| why.to_string())?;
-    match name {
-        "admin" => return runtime.block_on(admin::run(matches)),
-        "listen" => return runtime.block_on(listen::run(matches)),
-        "trigger" => return runtime.block_on(trigger::run(matches)),
-        "mcp" => {
-            let outcome = runtime.block_on(mcp::run(matches));
-            // A read of standard input that waits does not keep the process.
-            runtime.shutdown_background();
-            return outcome;
-        }
-        _ => {}
+    if name == "mcp" {
+        let outcome = runtime.block_on(mcp::run(matches));
+        // A read of standard input that waits does not keep the process.
+        runtime.shutdown_background();
+        return outcome;
     }
     let values = read_values(name, matches)?;
     if name == "serve" && matches.get_flag("print-config") {
@@ -301,10 +368,54 @@ fn openapi(operator: bool) -> Result<(), String> {
     print(&to_text(&document(which, &values.brand, &values.key_prefix)))
 }
 
+/// A line on standard output.
+fn say(line: &str) -> Result<(), Failed> {
+    write(format!("{line}\n").as_bytes())
+}
+
+/// Writes to standard output at once. A reader that has seen enough and closes the pipe ends the command without a word.
+fn write(bytes: &[u8]) -> Result<(), Failed> {
+    use std::io::Write as _;
+    let mut out = std::io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|why| match why.kind() {
+        std::io::ErrorKind::BrokenPipe => Failed::from(""),
+        _ => Failed::from(why.to_string()),
+    })
+}
+
 /// Writes to standard output. A reader that has seen enough and closes the pipe is no error.
 fn print(text: &str) -> Result<(), String> {
     match std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes()) {
         Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => Err(why.to_string()),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_command_line_holds_together() {
+        command(Extent::Whole).debug_assert();
+    }
+
+    #[test]
+    fn no_noun_has_the_name_of_another_command() {
+        let whole = command(Extent::Below("serve"));
+        let mut names: Vec<&str> = whole.get_subcommands().map(Command::get_name).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+
+    #[test]
+    fn a_service_starts_without_the_commands_of_operations() {
+        let whole = command(Extent::Below("serve"));
+        for name in ["admin", "calls", "nudges"] {
+            assert_eq!(whole.find_subcommand(name).unwrap().get_subcommands().count(), 0, "{name}");
+        }
+        assert!(whole.clone().try_get_matches_from(["dastak", "serve", "--listen", "127.0.0.1:0"]).is_ok());
     }
 }

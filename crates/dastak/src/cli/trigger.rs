@@ -4,7 +4,9 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};
 use serde_json::json;
 
-use super::listen::{accepted, client, service_options};
+use super::failed::Failed;
+use super::listen::{accepted, service_options};
+use super::profiles;
 
 /// The command.
 pub fn command() -> Command {
@@ -16,11 +18,12 @@ pub fn command() -> Command {
 }
 
 /// Sends one sample.
-pub async fn run(matches: &ArgMatches) -> Result<(), String> {
+pub async fn run(matches: &ArgMatches) -> Result<(), Failed> {
     let kind = matches.get_one::<String>("TYPE").map_or("", String::as_str);
+    let access = profiles::access(matches)?;
     let (status, answer) =
-        client(matches)?.send("POST", "/v1/events/trigger", Some(&json!({"type": kind}))).await?;
-    let answer = accepted(status, answer)?;
+        access.client()?.send("POST", "/v1/events/trigger", Some(&json!({"type": kind}))).await?;
+    let answer = accepted(&access, status, answer)?;
     if matches.get_flag("json") {
         println!("{answer}");
         return Ok(());

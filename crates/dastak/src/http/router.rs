@@ -572,10 +572,9 @@ pub(crate) fn unread(why: Unread) -> Failure {
 /// What a client is told about a body that does not fit.
 fn refused(misfit: Misfit) -> Failure {
     if !misfit.unknown.is_empty() {
-        let message = format!(
-            "the body has fields that do not exist: {}; remove or rename them",
-            misfit.unknown.join(", ")
-        );
+        let meant = misfit.must.split_once("; ").map_or("remove or rename them", |(_, meant)| meant);
+        let message =
+            format!("the body has fields that do not exist: {}; {meant}", misfit.unknown.join(", "));
         return Failure::new(error_codes::UNKNOWN_FIELD, message)
             .with_meta(json!({"fields": misfit.unknown}));
     }

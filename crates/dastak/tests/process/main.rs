@@ -11,6 +11,7 @@ mod channel;
 mod chats;
 mod command_line;
 mod crash;
+mod customers;
 mod deliveries;
 mod dialler;
 mod drain;

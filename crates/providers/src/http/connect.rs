@@ -10,8 +10,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Uri;
+use http::{Response, Uri};
 use http_body_util::Full;
+use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -65,6 +66,17 @@ impl Net {
         self.0.connector.open(tls, host, port).await
     }
 
+    /// Sends a request to an address that its own user names, and waits for the head of the answer.
+    ///
+    /// # Errors
+    /// No connection, or one that broke before the head of the answer was there.
+    pub async fn send(&self, request: http::Request<Full<Bytes>>) -> Result<Response<Incoming>, Broken> {
+        self.0.http.request(request).await.map_err(|why| Broken {
+            sent: !why.is_connect(),
+            reason: std::error::Error::source(&why).map_or_else(|| why.to_string(), innermost),
+        })
+    }
+
     /// The client with the connection pool.
     pub(crate) fn http(&self) -> &Client<Connector, Full<Bytes>> {
         &self.0.http
@@ -79,6 +91,23 @@ impl Net {
     pub(crate) fn count_dropped(&self, samples: usize) {
         self.0.dropped_samples.fetch_add(samples as u64, Ordering::Relaxed);
     }
+}
+
+/// Why an answer did not begin.
+#[derive(Debug, Clone)]
+pub struct Broken {
+    /// Whether there was a connection, so that the other side may have the request.
+    pub sent: bool,
+    /// The cause in a few words.
+    pub reason: String,
+}
+
+/// The cause behind all causes.
+fn innermost(mut error: &(dyn std::error::Error + 'static)) -> String {
+    while let Some(cause) = error.source() {
+        error = cause;
+    }
+    error.to_string()
 }
 
 /// Opens connections for hyper.

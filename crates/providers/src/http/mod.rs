@@ -16,7 +16,7 @@ mod peer;
 mod time;
 
 pub use base::{Base, encoded, is_resident};
-pub use connect::Net;
+pub use connect::{Broken, Net};
 #[doc(hidden)]
 pub use peer::fuzzed_failure;
 pub(crate) use peer::{Body, Peer, error_code, status_error};
