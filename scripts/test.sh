@@ -88,6 +88,7 @@ from_outside() {
         step "generated clients" scripts/clients.sh &&
         step "signatures, by a library from outside" scripts/verify-signature.sh &&
         step "files of deployments" "$(scripts/python.sh)" scripts/deployment.py "$DASTAK" &&
+        step "packages" scripts/package-test.sh "$DASTAK" &&
         step "the reference in a browser" python3 scripts/reference.py "$DASTAK" &&
         step "the README as pasted" python3 scripts/readme.py "$DASTAK"
 }
