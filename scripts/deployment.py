@@ -226,9 +226,14 @@ def unit():
         check(not problem, f"dastak.service: {problem}")
         problem = tool("systemd-analyze", "security", "--offline=true", "--threshold=29", "--no-pager", str(tried))
         check(not problem, f"dastak.service: its exposure is 3 or more: {problem[-200:]}")
-        made = tool("systemd-sysusers", f"--root={folder}", str(deploy / "dastak.sysusers"))
-        check(not made, f"dastak.sysusers: {made}")
-        check("\ndastak:" in (pathlib.Path(folder) / "etc/passwd").read_text(), "dastak.sysusers makes no user dastak")
+        users = pathlib.Path(folder) / "usr/lib/sysusers.d/dastak.conf"
+        for parent in (users.parent, pathlib.Path(folder) / "etc"):
+            parent.mkdir(parents=True)
+        users.write_text((deploy / "dastak.sysusers").read_text())
+        problem = tool("systemd-sysusers", f"--root={folder}", "dastak.conf")
+        check(not problem, f"dastak.sysusers: {problem}")
+        made = pathlib.Path(folder) / "etc/passwd"
+        check(made.exists() and "dastak:" in made.read_text(), "dastak.sysusers makes no user dastak")
     lines = text.splitlines()
     for name in ("Wants", "After"):
         waits = next(line for line in lines if line.startswith(f"{name}="))

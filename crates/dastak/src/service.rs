@@ -170,6 +170,7 @@ impl Service {
 
     /// The same by this clock.
     pub async fn start_at(config: Config, clock: Clock) -> Result<Self, String> {
+        check_settings(&config)?;
         let outside = Outside::open(&config).await?;
         let reader = outside.speech.model.clone();
         // None keeps what it reads in India: there is no model then.
@@ -188,6 +189,7 @@ impl Service {
         carriers: Carriers,
         change: impl FnOnce(&mut Ports),
     ) -> Result<Self, String> {
+        check_settings(&config)?;
         let outside = Outside::without_lines(&config, carriers)?;
         let clock = clock(&config);
         Self::start_in(config, clock, outside, change).await
@@ -202,7 +204,6 @@ impl Service {
         if config.manual_clock && !config.dev && config.database_url.is_some() {
             tracing::warn!("a manual clock belongs to one process: run only one node on this database");
         }
-        check_settings(&config)?;
         check_listen(&config).await?;
         make_data_folder(&config)?;
         let ids = Arc::new(Ids::new(clock.clone()));

@@ -189,9 +189,9 @@ async fn sighup_takes_up_settings_and_the_certificate_on_sqlite() {
     node.node.signal("HUP");
     let line = node.until(|line| message(line).contains("take effect at the next start")).await;
     assert_eq!(line["settings"], "key_prefix");
-    assert_eq!(ask(&cert, "after"), well);
+    assert_eq!(ask(&cert, "after-the-change"), well);
     let served = node.until(|line| message(line) == "served").await;
-    assert_eq!((&served["request"], &served["route"]), (&json!("after"), &json!("/healthz")));
+    assert_eq!((&served["request"], &served["route"]), (&json!("after-the-change"), &json!("/healthz")));
     // What is wrong changes nothing.
     std::fs::write(&cert, &first).unwrap();
     write("log_requests = false\n");
