@@ -47,14 +47,17 @@ grep -q Acme "$root/etc/dastak/dastak.toml" || fail "an upgrade replaced the set
 install --remove dastak
 [ ! -e "$root/usr/bin/dastak" ] && grep -q Acme "$root/etc/dastak/dastak.toml" || fail "what a removal left is wrong"
 
-# The archive, and a signature that cannot be made stops.
+# The archive. A signature that cannot be made stops before anything is packed.
 tar -C "$work" -xzf "${archive[0]}"
 folder=("$work"/dastak-"$version"-*-linux)
 [ "$("${folder[0]}/dastak" --version)" = "dastak $version" ] || fail "the binary of the archive does not run"
 for file in LICENSE THIRD_PARTY_LICENSES.txt dastak.service dastak.sysusers dastak.toml Caddyfile.node operating/README.md; do
     [ -s "${folder[0]}/$file" ] || fail "the archive has no $file"
 done
-if SIGN_KEY=none PATH="$(dirname "$(command -v git)"):/usr/bin:/bin" scripts/package.sh "$binary" "$work/unsigned" >/dev/null 2>&1; then
+mkdir "$work/bin"
+for program in bash sed head uname dpkg git dirname cat; do ln -s "$(command -v $program)" "$work/bin/"; done
+if SIGN_KEY=none PATH="$work/bin" scripts/package.sh "$binary" "$work/unsigned" 2> "$work/refused"; then
     fail "a release without the signature that was asked for"
 fi
+grep -q "cosign is not installed" "$work/refused" || fail "$(cat "$work/refused")"
 echo "the package installs, and the archive runs"

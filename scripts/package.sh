@@ -17,6 +17,10 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || stat -c %Y Cargo.lock
 export SOURCE_DATE_EPOCH
 umask 022
 
+if [ -n "${SIGN_KEY:-}" ] && ! command -v cosign >/dev/null; then
+    echo "SIGN_KEY is set, and cosign is not installed" >&2
+    exit 1
+fi
 if [ $# -eq 2 ]; then
     linked="$1" static="$1" out="$2" lists=no level=1
 elif [ $# -eq 0 ]; then
@@ -102,7 +106,11 @@ contents() {
     mv crates/dastak/sbom.json "$out/dastak-$version.cdx.json"
     # Those of the other members, which are part of the first.
     git clean -q -f -- '*/sbom.json'
-    (cd console && npm sbom --package-lock-only --omit dev --sbom-format cyclonedx) > "$out/dastak-console-$version.cdx.json"
+    # npm names the whole by its version, which the console has from the service. Debian's npm is older than this command.
+    mkdir "$work/dastak-console"
+    cp console/package.json console/package-lock.json "$work/dastak-console"
+    (cd "$work/dastak-console" && npm pkg set "version=$version" name=dastak-console &&
+        npm exec --yes -- npm@10.9.2 sbom --package-lock-only --omit dev --sbom-format cyclonedx) > "$out/dastak-console-$version.cdx.json"
 }
 
 debian
@@ -113,7 +121,6 @@ cd "$out"
 rm -f SHA256SUMS SHA256SUMS.sig
 sha256sum -- *.deb *.tar.gz $([ "$lists" = no ] || echo *.cdx.json) > SHA256SUMS
 if [ -n "${SIGN_KEY:-}" ]; then
-    command -v cosign >/dev/null || { echo "SIGN_KEY is set, and cosign is not installed" >&2; exit 1; }
     cosign sign-blob --yes --key "$SIGN_KEY" --output-signature SHA256SUMS.sig SHA256SUMS
 fi
 cat SHA256SUMS
