@@ -1,16 +1,19 @@
 # The two commands of the README, and what developers need beside them.
 # Offline speech, and the SIP peers and voices of the tests: COMMAND or file, and its Debian package.
 SPEECH = espeak-ng:espeak-ng pocketsphinx_continuous:pocketsphinx /usr/share/pocketsphinx/model/en-us/en-us/mdef:pocketsphinx-en-us
+# What reads the files of deployments, and makes packages.
+DEPLOYMENT = promtool:prometheus caddy:caddy systemd-analyze:systemd systemd-sysusers:systemd dpkg-deb:dpkg
 PEERS = sipp:sip-tester baresip:baresip-core flite:flite sox:sox kamailio:kamailio
 
-.PHONY: run check test seeds bench soak openapi licenses packages
+.PHONY: run check test seeds bench soak openapi settings licenses packages package
 
 run: ## everything on this machine, with no account anywhere
 	@command -v cc >/dev/null || scripts/packages.sh cc:build-essential
 	@scripts/packages.sh $(SPEECH) || echo "without these packages the sandbox's phones are silent: calls go by its table alone" >&2
 	@scripts/console-if-changed.sh || echo "the console could not be built, see above: the service has the one that was built before; without one, /console/ says so" >&2
 	@echo "building; the first time takes some minutes" >&2
-	cargo run --quiet --bin dastak -- dev
+	@cargo build --bin dastak
+	@cargo run --quiet --bin dastak -- dev
 
 check: ## for daily work: format, lints, unit tests, and the tests over HTTP on SQLite
 	@scripts/packages.sh cc:build-essential
@@ -26,14 +29,21 @@ seeds: ## seeds of the simulation that no other run takes: make seeds FIRST=2000
 	SIM_FIRST=$(FIRST) SIM_SEEDS=$(SEEDS) cargo test --profile sim -p dastak --test simulation every_seed -- --nocapture
 
 packages:
-	@scripts/packages.sh cc:build-essential python3:python3 node:nodejs npm:npm '/usr/lib/postgresql/*/bin/initdb:postgresql' chromium:chromium php:php-cli ruby:ruby $(SPEECH) $(PEERS)
+	@scripts/packages.sh cc:build-essential python3:python3 node:nodejs npm:npm '/usr/lib/postgresql/*/bin/initdb:postgresql' chromium:chromium php:php-cli ruby:ruby $(SPEECH) $(PEERS) $(DEPLOYMENT)
 
 openapi: ## rewrites the golden API documents: the public one, and the operator's, of which the console has its types
 	cargo run --quiet --bin dastak -- openapi > openapi.json
 	cargo run --quiet --bin dastak -- openapi --operator > console/operator.json
 
+settings: ## rewrites the page of all settings
+	cargo run --quiet --bin dastak -- settings > docs/operating/settings.md
+
 licenses: ## rewrites the licence texts of the crates that are linked in
 	python3 scripts/licenses.py
+
+package: ## a Debian package and a static binary in target/package, with checksums and a list of what is in them
+	@scripts/packages.sh cc:build-essential dpkg-deb:dpkg nodejs:nodejs npm:npm
+	scripts/package.sh
 
 bench: packages ## ratios against named yardsticks, in one run
 	scripts/bench.sh

@@ -1,8 +1,9 @@
 """Fails when a crate that a Cargo.toml names, or a package that console/package.json names, is missing from the table of dependencies in
-docs/architecture.md, or the table names one that is gone."""
+docs/architecture.md, or the table names one that is gone; and when `rust-version` is not the oldest compiler that all crates take."""
 import json
 import pathlib
 import re
+import subprocess
 import sys
 import tomllib
 
@@ -24,3 +25,13 @@ listed = {name for cell in first for name in re.findall(r"`([@\w/-]+)`", cell)}
 wrong = [f"{name} is missing" for name in sorted((named | of_the_console) - listed)] + [f"{name} is neither in Cargo.lock nor in console/package.json" for name in sorted(listed - there)]
 if wrong:
     sys.exit("the table of dependencies in docs/architecture.md: " + "; ".join(wrong))
+
+metadata = json.loads(subprocess.run(["cargo", "metadata", "--format-version", "1", "--locked"], cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+members = set(metadata["workspace_members"])
+number = lambda text: tuple(int(part) for part in (text.split(".") + ["0", "0"])[:3])
+own = {package["name"]: package["rust_version"] for package in metadata["packages"] if package["id"] in members}
+if unstated := sorted(name for name, version in own.items() if version is None):
+    sys.exit(f"these crates lack `rust-version.workspace = true`: {', '.join(unstated)}")
+newest = max((package for package in metadata["packages"] if package["rust_version"] and package["id"] not in members), key=lambda package: number(package["rust_version"]))
+if number(newest["rust_version"]) > min(map(number, own.values())):
+    sys.exit(f"rust-version in Cargo.toml is {min(own.values())}, and {newest['name']} needs {newest['rust_version']}")

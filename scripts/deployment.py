@@ -1,11 +1,13 @@
 """Holds the files of deploy/ against the service: every figure that a dashboard or an alert names exists, every setting is one, probes
-ask what is there, and nothing is stopped before its calls have ended. Nothing is fetched.
+ask what is there, and nothing is stopped before its calls have ended. Prometheus' promtool reads the metrics and the rules, caddy its files,
+systemd the unit, and a PostgreSQL makes the role. Nothing is fetched.
 
 usage: deployment.py BINARY, with a Python that has PyYAML (scripts/python.sh)
 """
 import json, os, pathlib, re, subprocess, sys, tempfile, urllib.error, urllib.request
 
 import yaml
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 
 top = pathlib.Path(__file__).resolve().parent.parent
 binary, deploy = pathlib.Path(sys.argv[1]).resolve(), top / "deploy"
@@ -33,10 +35,17 @@ def settings_are_valid(where, environment, *arguments):
         return shown.stdout
 
 
-def seen(address, path):
-    request = urllib.request.Request(f"{address}{path}", headers={"Authorization": f"Bearer {TOKEN}"})
+def tool(*command, **more):
+    """Runs a program that checks a file; what it says when it is not content."""
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, **more)
+    return "" if ran.returncode == 0 else f"{command[0]}: {ran.stdout.strip()} {ran.stderr.strip()}"
+
+
+def seen(address, path, **headers):
+    request = urllib.request.Request(f"{address}{path}", headers={"Authorization": f"Bearer {TOKEN}", **headers})
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
+            seen.kind = answer.headers["Content-Type"]
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as refused:
         return refused.code, ""
@@ -57,8 +66,17 @@ def figures():
         try:
             address = json.loads(service.stdout.readline())["url"]
             paths = {path: seen(address, path)[0] for path in ("/readyz", "/healthz", "/nowhere")}
+            # Each route has a row of its own, also of what is refused.
+            seen(address, "/operator/v1/workspaces")
             status, text = seen(address, "/metrics")
             assert status == 200
+            check(seen.kind.startswith("text/plain; version=0.0.4"), f"/metrics is {seen.kind}")
+            problem = tool("promtool", "check", "metrics", input=text)
+            check(not problem, f"/metrics: {problem}")
+            status, open_metrics = seen(address, "/metrics", Accept="application/openmetrics-text; version=1.0.0, text/plain;q=0.5")
+            check(seen.kind.startswith("application/openmetrics-text; version=1.0.0"), f"/metrics is {seen.kind} where OpenMetrics is asked for")
+            families = list(openmetrics(open_metrics))
+            check(len(families) > 20, f"/metrics in OpenMetrics has {len(families)} families")
         finally:
             service.terminate()
             service.wait()
@@ -77,7 +95,8 @@ def figures():
     ]:
         full = f"dastak_{name}"
         check(f'"{name}"' in sources and all(f'"{label}"' in sources for label in labels), f"{full}: the sources do not name it with {labels}")
-        check(kinds.get(full, kind) == kind, f"{full} is a {kinds.get(full)}")
+        shown = full + ("_total" if kind == "counter" else "")
+        check(kinds.get(shown, kind) == kind, f"{shown} is a {kinds.get(shown)}")
         for ending in {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}[kind]:
             found.setdefault(full + ending, set()).update(labels | ({"le"} if ending == "_bucket" else set()))
     return found, paths
@@ -116,7 +135,9 @@ def monitoring(found):
     for name in sorted(name for name in found if name.startswith("dastak_")):
         base = re.sub(r"_(total|bucket|sum|count)$", "", name)
         check(base in shown, f"dashboard.json: no panel has {base}")
-    documents(deploy / "monitoring/prometheus.yaml")
+    for kind, file in (("rules", "rules.yaml"), ("config", "prometheus.yaml")):
+        problem = tool("promtool", "check", kind, *(["--syntax-only"] if kind == "config" else []), str(deploy / "monitoring" / file))
+        check(not problem, f"{file}: {problem}")
     return count
 
 
@@ -193,12 +214,87 @@ def kubernetes(paths):
         documents(file)
 
 
+def unit():
+    """The unit is one, waits for network and time, reads settings, and gives the service little."""
+    file = deploy / "dastak.service"
+    text = file.read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        # The program is where the unit says only on a machine that has it.
+        tried = pathlib.Path(folder) / "dastak.service"
+        tried.write_text(text.replace("/usr/local/bin/dastak", str(binary)))
+        problem = tool("systemd-analyze", "verify", str(tried))
+        check(not problem, f"dastak.service: {problem}")
+        problem = tool("systemd-analyze", "security", "--offline=true", "--threshold=29", "--no-pager", str(tried))
+        check(not problem, f"dastak.service: its exposure is 3 or more: {problem[-200:]}")
+        users = pathlib.Path(folder) / "usr/lib/sysusers.d/dastak.conf"
+        for parent in (users.parent, pathlib.Path(folder) / "etc"):
+            parent.mkdir(parents=True)
+        users.write_text((deploy / "dastak.sysusers").read_text())
+        problem = tool("systemd-sysusers", f"--root={folder}", "dastak.conf")
+        check(not problem, f"dastak.sysusers: {problem}")
+        made = pathlib.Path(folder) / "etc/passwd"
+        check(made.exists() and "dastak:" in made.read_text(), "dastak.sysusers makes no user dastak")
+    lines = text.splitlines()
+    for name in ("Wants", "After"):
+        waits = next(line for line in lines if line.startswith(f"{name}="))
+        check({"network-online.target", "time-sync.target"} <= set(re.split("[= ]", waits)), f"dastak.service: {name} lacks a target")
+    check("ExecReload=/bin/kill -HUP $MAINPID" in lines, "dastak.service: no reload")
+    check("Environment=DASTAK_CONFIG=/etc/dastak/dastak.toml" in lines, "dastak.service: no settings file")
+    grace = settings_are_valid("dastak.toml", {"DASTAK_CONFIG": str(deploy / "dastak.toml")})
+    stop = next(seconds(line.split("=")[1]) for line in lines if line.startswith("TimeoutStopSec="))
+    check(stop > int(re.search(r"^shutdown_grace *= *(\d+)", grace, re.M)[1]), "dastak.service: the service is killed before shutdown_grace is over")
+    # What the file of settings suggests may be set.
+    suggested = re.sub(r"^# (?=[\w\[]+.*(=|\]$))", "", (deploy / "dastak.toml").read_text(), flags=re.M)
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "dastak.toml"
+        file.write_text(suggested)
+        shown = settings_are_valid("dastak.toml, all of it", {}, "--config", str(file))
+        for name in ("public_url", "sip.carrier.example"):
+            check(name in shown, f"dastak.toml: {name} is not set by what it suggests")
+
+
+def proxies():
+    for name in ("Caddyfile", "Caddyfile.node"):
+        environment = {**os.environ, "DASTAK_HOST": "voice.example.com", "HOME": "/tmp"}
+        problem = tool("caddy", "validate", "--adapter", "caddyfile", "--config", str(deploy / name), env=environment)
+        check(not problem, f"{name}: {problem}")
+
+
+def role():
+    """The role that create-role.sql makes runs the service, and may do nothing else."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        server = f"{folder}/server"
+        # What it starts goes on, so its output is not waited for.
+        started = subprocess.run([top / "scripts/postgres.sh", "start", server], check=True, stdout=subprocess.PIPE, text=True)
+        try:
+            address = started.stdout.strip()
+            psql = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
+            problem = tool(*psql, "-v", "name=calls", "-v", "password=it's \"one\"", "-f", str(deploy / "postgres/create-role.sql"), address)
+            check(not problem, f"create-role.sql: {problem}")
+            at = address.split("@")[1].rsplit("/", 1)[0]
+            own = f"postgres://calls@{at}/calls"
+            for command in (["migrate"], ["doctor"]):
+                problem = tool(str(binary), *command, "--data", f"{folder}/data", env={"PATH": os.environ["PATH"], "DASTAK_DATABASE_URL": own})
+                check(not problem, f"create-role.sql: its role cannot {command[0]}: {problem}")
+            for wanted in ("create role x", "create database x", "alter system set work_mem = '1MB'", "copy (select 1) to program 'true'"):
+                refused = tool(*psql, "-c", wanted, own)
+                check("permission denied" in refused or "must be superuser" in refused, f"create-role.sql: its role may {wanted}")
+            problem = tool(*psql, "-c", "create role other login", address)
+            check("permission denied for database" in tool(*psql, "-c", "select 1", f"postgres://other@{at}/calls"), f"create-role.sql: other roles may connect {problem}")
+        finally:
+            subprocess.run([top / "scripts/postgres.sh", "stop", server], check=True)
+
+
 found, paths = figures()
 check(paths["/nowhere"] == 404, f"a path that does not exist answers {paths['/nowhere']}")
 count = monitoring(found)
 compose(deploy / "compose.yaml")
 cluster()
 kubernetes(paths)
+unit()
+proxies()
+role()
 if wrong:
     sys.exit("\n".join(wrong))
 print(f"the files of deploy/ fit the service; {count} names of figures were looked up")

@@ -92,6 +92,7 @@ from_outside() {
         step "files of deployments" "$(scripts/python.sh)" scripts/deployment.py "$DASTAK" &&
         step "the manual in a browser" node scripts/manual.mjs "$DASTAK" &&
         step "the guides as pasted" python3 scripts/guides.py "$DASTAK" &&
+        step "packages" scripts/package-test.sh "$DASTAK" &&
         step "the README as pasted" python3 scripts/readme.py "$DASTAK"
 }
 

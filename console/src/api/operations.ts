@@ -1302,7 +1302,7 @@ export const OPERATIONS: { readonly [K in OperationId]: readonly [method: string
   rotateWebhookSecret: ["POST", "/v1/webhooks/{id}/rotate-secret", "admin"],
   testWebhook: ["POST", "/v1/webhooks/{id}/test", "admin"],
   listWebhookDeliveries: ["GET", "/v1/webhooks/{id}/deliveries", "viewer"],
-  replayFailedDeliveries: ["POST", "/v1/webhooks/{id}/deliveries/replay", "editor"],
+  replayFailedDeliveries: ["POST", "/v1/webhooks/{id}/deliveries/replay", "admin"],
   getWebhookDelivery: ["GET", "/v1/webhooks/{id}/deliveries/{deliveryId}", "viewer"],
   replayWebhookDelivery: ["POST", "/v1/webhooks/{id}/deliveries/{deliveryId}/replay", "admin"],
   listEvents: ["GET", "/v1/events", "admin"],

@@ -90,9 +90,11 @@ pub struct Call {
     /// The agent's disposition as a key, such as `callback_requested`; null until it is known, and for calls
     /// that nobody or a machine answered.
     pub outcome: Option<String>,
-    /// The number that was called, E.164; `[erased]` if it was the contact's and the contact was erased.
+    /// The number that was called, E.164; `[erased]` if it was the contact's and the contact was erased, `[expired]` if the call
+    /// has expired.
     pub to_number: String,
-    /// The number that called, E.164; `[erased]` if it was the contact's and the contact was erased.
+    /// The number that called, E.164; `[erased]` if it was the contact's and the contact was erased, `[expired]` if the call
+    /// has expired.
     pub from_number: String,
     /// Whether a person or a machine picked up.
     pub answered: bool,

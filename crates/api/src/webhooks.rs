@@ -390,6 +390,7 @@ pub const OPERATIONS: &[Operation] = &[
         "replayFailedDeliveries",
         "Send the failed deliveries of a range of time again",
     )
+    .role(Role::Admin)
     .about(
         "Oldest first, at most 10,000 a request, with the same ids; each is retried for another 24 hours. A repeat sends \
          nothing twice: deliveries that are pending are left out. 409 `conflict` while replayed deliveries of the endpoint \

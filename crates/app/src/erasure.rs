@@ -66,6 +66,8 @@ impl Person {
         let own = contact.phone.as_deref().and_then(|phone| E164::parse(phone).ok());
         let (gone, calls): (Vec<PersonCall>, Vec<PersonCall>) = erasure::calls_of_contact(tx, contact.id)?
             .into_iter()
+            // What has expired says nothing of a person any more.
+            .filter(|call| call.number != erasure::EXPIRED)
             .partition(|call| call.number == erasure::ERASED);
         let called: BTreeSet<E164> = calls.iter().filter_map(|call| E164::parse(&call.number).ok()).collect();
         let mut found = Vec::new();
@@ -115,7 +117,9 @@ impl Person {
                 continue;
             };
             let calls = erasure::calls_of_contact(tx, id)?;
-            if calls.iter().all(|call| self.calls.contains_key(&call.id)) {
+            let ours =
+                |call: &PersonCall| call.number == erasure::EXPIRED || self.calls.contains_key(&call.id);
+            if calls.iter().all(ours) {
                 found.push(row);
             }
         }
@@ -243,7 +247,7 @@ fn calls(
     person: &mut Person,
     erased: &mut Erased,
 ) -> Result<(), Failure> {
-    erasure::empty_calls(tx, &person.call_ids(), context.now)?;
+    erasure::empty_calls(tx, &person.call_ids(), erasure::ERASED, context.now)?;
     store::live_calls::erase(tx, &person.call_ids())?;
     erased.calls += person.calls.len() as u64;
     erased.transcripts += person.calls.values().filter(|call| call.transcript).count() as u64;

@@ -14,6 +14,7 @@ pub mod batcher;
 pub mod bell;
 pub mod board_messages;
 pub mod call_env;
+pub mod call_retention;
 pub mod calls;
 pub mod changes;
 pub mod chat_words;
@@ -184,6 +185,11 @@ pub trait Hooks: Send + Sync {
     /// A person on a calling list is called no more although no call said so: fewer attempts are asked for, or the campaign
     /// is over. `call` is the last call to the person; the transaction settles the row.
     fn given_up(&self, tx: &mut TenantTx, env: &Env, call: Id<Call>) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Empties what the rooms above hold of the words of calls that have expired.
+    fn calls_expired(&self, tx: &mut TenantTx, calls: &[Id<Call>]) -> Result<(), Failure> {
         Ok(())
     }
 

@@ -117,6 +117,20 @@ async fn unlock(store: &Store, key: &MasterKey) -> Result<Keyring, Locked> {
     roots.await?.map(|roots| Keyring::of(&roots)).ok_or(Locked::Roots)
 }
 
+/// Whether this key opens a store that has a schema; `None` if no key has been used with it yet. Nothing is changed.
+///
+/// # Errors
+/// When it does not, or the store does not answer; for people.
+pub async fn opens(store: &Store, key: Option<MasterKey>) -> Result<Option<()>, String> {
+    let found = match key {
+        Some(key) => store.tx(move |tx| read(tx, &key).map(|roots| roots.map(drop))).await,
+        None => store.read(|tx| Ok(installation::get(tx, CHECK)?)).await.and_then(|check: Option<String>| {
+            if check.is_some() { Err(Locked::AnotherKey) } else { Ok(None) }
+        }),
+    };
+    found.map_err(|why: Locked| why.to_string())
+}
+
 /// Opens the keys of a store, or creates them for a new one. An interrupted rotation of the master key is completed.
 ///
 /// # Errors

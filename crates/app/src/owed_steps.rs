@@ -4,7 +4,7 @@ use domain::call::after::AfterCallStep;
 use domain::ids::{Id, Recording};
 use store::after_calls::{self, StepRow};
 use store::calls::CallRow;
-use store::erasure::ERASED;
+use store::erasure::is_emptied;
 use store::{Tx, contacts};
 
 use super::call_env::Env;
@@ -58,7 +58,7 @@ pub(super) fn owe_recording(
 /// Whether the person of a call was erased, as its contact or by its number. Locks the contact, so that the answer
 /// stays true until the transaction ends.
 pub fn person_is_erased(tx: &mut Tx<'_>, call: &CallRow) -> Result<bool, Failure> {
-    if [&call.to_number, &call.from_number].into_iter().any(|number| number == ERASED) {
+    if [&call.to_number, &call.from_number].into_iter().any(|number| is_emptied(number)) {
         return Ok(true);
     }
     let Some(id) = call.contact else { return Ok(false) };

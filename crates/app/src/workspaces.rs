@@ -113,15 +113,20 @@ pub async fn update_own(
     tenant: Tenant,
     change: OwnWorkspaceChange,
 ) -> Result<WorkspaceView, Failure> {
-    let access_changes = app.access_changes();
+    let (context, access_changes) = (app.context(), app.access_changes());
     app.of(tenant)
         .tx(move |tx| {
             let mut row = access::workspace_for_update(tx)?;
+            let before = view(row.clone());
             row.name = change.name.clone().unwrap_or(row.name);
             row.low_balance = change.low_balance_minor.unwrap_or(row.low_balance);
             workspaces::update(tx, &row)?;
+            changes::note(tx, context.now, Topic::Settings, tenant)?;
             access_changes(tx)?;
-            Ok::<_, Failure>(view(row))
+            let after = view(row);
+            actions::about(tx, tenant);
+            actions::changed(tx, &before, &after);
+            Ok::<_, Failure>(after)
         })
         .await
 }

@@ -6,6 +6,7 @@ mod integrations;
 mod limits;
 mod network;
 mod providers;
+mod reference;
 mod sign_in;
 mod smtp;
 mod table;
@@ -19,15 +20,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use domain::secret::Secret;
-use runtime::logs::Format;
+use runtime::logs::{Format, Wanted};
 
 pub use chats::Chats;
 pub use limits::{Figures, Limits};
 pub use network::Network;
 pub use providers::{Providers, SPEECH_PROVIDERS};
+pub use reference::reference;
 pub use sign_in::OpenId;
 pub use smtp::Smtp;
-pub use table::{SETTINGS, Setting};
+pub use table::{REREAD, SETTINGS, Setting};
 pub use telephony::{Carrier, MachineAnswer, Telephony};
 pub use traces::Traces;
 pub use values::{CLIENT_VARIABLES, Values};
@@ -73,6 +75,8 @@ pub struct Config {
     pub max_clock_skew: Duration,
     /// Form of log lines.
     pub log_format: Format,
+    /// Which log lines are written.
+    pub logs: Wanted,
     /// Whether the clock is manual.
     pub manual_clock: bool,
     /// The carrier of live calls, and its settings.
@@ -85,6 +89,8 @@ pub struct Config {
     pub head_interval: Duration,
     /// Days after which recordings are removed; 0 keeps them.
     pub recording_days: i64,
+    /// Days after which calls expire; 0 keeps them.
+    pub call_days: i64,
     /// Days after which documents of customers are removed; 0 keeps them.
     pub document_days: i64,
     /// Chats.
@@ -116,6 +122,25 @@ pub struct Config {
 fn this_program() -> PathBuf {
     let running = PathBuf::from("/proc/self/exe");
     if running.exists() { running } else { std::env::current_exe().unwrap_or_else(|_| "dastak".into()) }
+}
+
+/// The least level of log lines by its word in the table.
+fn level(word: &str) -> tracing::Level {
+    match word {
+        "error" => tracing::Level::ERROR,
+        "warn" => tracing::Level::WARN,
+        "debug" => tracing::Level::DEBUG,
+        _ => tracing::Level::INFO,
+    }
+}
+
+/// Reads `calls.keep_days`. Events about calls, and what is written to connected systems, are kept for 30 days and would
+/// outlive the calls.
+fn call_days(values: &Values) -> Result<i64, String> {
+    match values.number("calls.keep_days")? {
+        days @ 1..30 => Err(format!("calls.keep_days: found {days}; allowed: 0, or 30 to 36500")),
+        days => Ok(days),
+    }
 }
 
 impl Values {
@@ -160,7 +185,7 @@ impl Values {
             database_polls: self.text("database_wake")? == "poll",
             operator_token: operator_token.into(),
             master_key: self.some_text("master_key")?.map(Secret::from),
-            public_url: self.text("public_url")?.trim_end_matches('/').to_owned(),
+            public_url: network::read_public_url(&self.text("public_url")?)?,
             brand,
             key_prefix,
             tls,
@@ -170,12 +195,14 @@ impl Values {
             shutdown_grace: Duration::from_secs(u64::try_from(self.number("shutdown_grace")?).unwrap_or(20)),
             max_clock_skew: Duration::from_secs(self.number("max_clock_skew")?.unsigned_abs()),
             log_format: if self.text("log_format")? == "json" { Format::Json } else { Format::Text },
+            logs: Wanted { level: level(&self.text("log_level")?), requests: self.flag("log_requests")? },
             manual_clock: self.text("clock")? == "manual",
             telephony: telephony::read(self)?,
             providers: providers::read(self)?,
             head_file: self.some_text("audit.head_file")?.map(PathBuf::from),
             head_interval: Duration::from_secs(self.number("audit.head_minutes")?.unsigned_abs() * 60),
             recording_days: self.number("recordings.keep_days")?,
+            call_days: call_days(self)?,
             document_days: self.number("documents.keep_days")?,
             chats: chats::read(self)?,
             smtp: smtp::read(self)?,

@@ -1,8 +1,24 @@
-//! Networks of trusted proxies, and of those who may read the metrics.
+//! Networks of trusted proxies, and of those who may read the metrics; the service's own address.
 
 use std::net::IpAddr;
 
 use ipnet::IpNet;
+
+/// Reads `public_url`, the base of links; empty when it is not set.
+pub(crate) fn read_public_url(text: &str) -> Result<String, String> {
+    let uri = text.parse::<http::Uri>().ok();
+    let whole = uri.is_some_and(|uri| {
+        matches!(uri.scheme_str(), Some("http" | "https"))
+            && uri.authority().is_some_and(|host| !host.host().is_empty() && !host.as_str().contains('@'))
+            && !text.contains(['?', '#'])
+    });
+    if text.is_empty() || whole {
+        return Ok(text.trim_end_matches('/').to_owned());
+    }
+    Err(format!(
+        "public_url: found «{text}»; allowed: http:// or https:// with a host, such as https://voice.example.com"
+    ))
+}
 
 /// Networks of trusted proxies.
 #[derive(Debug, Clone, Default)]

@@ -34,6 +34,9 @@ const fn secret(name: &'static str, meaning: &'static str) -> Setting {
     Setting { name, kind: Kind::Text, default: "", secret: true, meaning }
 }
 
+/// Settings that a running service takes up on SIGHUP.
+pub const REREAD: [&str; 4] = ["log_level", "log_requests", "tls_cert", "tls_key"];
+
 /// Every setting.
 pub const SETTINGS: &[Setting] = &[
     setting("listen", Kind::Text, "127.0.0.1:8080", "HTTP address; port 0 picks a free one"),
@@ -77,7 +80,12 @@ pub const SETTINGS: &[Setting] = &[
         "master_key",
         "32 bytes in base64 that protect stored secrets; made at the first start into <data>/master.key. Nodes that share a database share it",
     ),
-    setting("public_url", Kind::Text, "", "base of links; default http://<listen>"),
+    setting(
+        "public_url",
+        Kind::Text,
+        "",
+        "base of links: http:// or https:// with the host under which clients reach the service; default http://<listen>",
+    ),
     setting(
         "console",
         Kind::Text,
@@ -90,7 +98,7 @@ pub const SETTINGS: &[Setting] = &[
         "tls_cert",
         Kind::Text,
         "",
-        "certificate chain (PEM) of the listener; with tls_key, HTTPS instead of HTTP",
+        "certificate chain (PEM) of the listener; with tls_key, HTTPS instead of HTTP; the files are read again on SIGHUP",
     ),
     setting("tls_key", Kind::Text, "", "private key (PEM) of the listener"),
     setting("trusted_proxies", Kind::List, "", "addresses or networks whose X-Forwarded-For is believed"),
@@ -184,6 +192,18 @@ pub const SETTINGS: &[Setting] = &[
         "seconds that requests and jobs get to finish on SIGTERM",
     ),
     setting("log_format", Kind::Words(&["text", "json"]), "text", "form of log lines on standard error"),
+    setting(
+        "log_level",
+        Kind::Words(&["error", "warn", "info", "debug"]),
+        "info",
+        "least level of log lines; debug has a line for each request, too",
+    ),
+    setting(
+        "log_requests",
+        Kind::Flag,
+        "false",
+        "a log line for each request: method, route, status, milliseconds, and the id of its workspace",
+    ),
     setting(
         "clock",
         Kind::Words(&["real", "manual"]),
@@ -438,6 +458,12 @@ pub const SETTINGS: &[Setting] = &[
         Kind::Number(0, 36_500),
         "0",
         "days after which recordings are removed; 0 keeps them",
+    ),
+    setting(
+        "calls.keep_days",
+        Kind::Number(0, 36_500),
+        "0",
+        "days, 30 or more, after which calls expire: number, variables, words, recording and analysis go; times, causes and price stay. 0 keeps them",
     ),
     setting(
         "documents.keep_days",

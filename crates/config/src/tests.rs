@@ -58,6 +58,17 @@ fn a_wrong_setting_says_its_name_what_was_found_and_what_is_allowed() {
         ),
         ("DASTAK_TLS_CERT", "a.pem", "tls_key: missing; tls_cert and tls_key go together"),
         (
+            "DASTAK_PUBLIC_URL",
+            "voice.example.com",
+            "public_url: found «voice.example.com»; allowed: http:// or https:// with a host, such as https://voice.example.com",
+        ),
+        ("DASTAK_CALLS__KEEP_DAYS", "29", "calls.keep_days: found 29; allowed: 0, or 30 to 36500"),
+        (
+            "DASTAK_LOG_LEVEL",
+            "loud",
+            "log_level: found \"loud\" in the environment variable DASTAK_LOG_LEVEL; allowed: error, warn, info, debug",
+        ),
+        (
             "DASTAK_CONSOLE",
             "console/dist",
             "console: found a folder; only `dastak dev` takes the console from one",
@@ -108,6 +119,50 @@ fn variables_of_clients_are_no_settings() {
         let setting = name["DASTAK_".len()..].to_lowercase();
         assert!(crate::SETTINGS.iter().all(|known| known.name != setting), "{name} is a setting, too");
     }
+}
+
+#[test]
+fn the_public_address_has_a_scheme_and_a_host() {
+    let read = |text: &str| {
+        environment(&[("DASTAK_PUBLIC_URL", text)]).config(false).map(|config| config.public_url)
+    };
+    for (text, kept) in [
+        ("", ""),
+        ("https://voice.example.com/", "https://voice.example.com"),
+        ("http://127.0.0.1:8080/dastak/", "http://127.0.0.1:8080/dastak"),
+        ("https://[2001:db8::1]:8443", "https://[2001:db8::1]:8443"),
+    ] {
+        assert_eq!(read(text).as_deref(), Ok(kept));
+    }
+    for wrong in [
+        "127.0.0.1:8080",
+        "localhost:8080",
+        "//voice.example.com",
+        "/dastak",
+        "ftp://voice.example.com",
+        "https://",
+        "https://user:word@voice.example.com",
+        "https://voice.example.com/?a=1",
+        "https://voice.example.com/#a",
+        "https://voice example.com",
+    ] {
+        assert!(read(wrong).unwrap_err().starts_with("public_url: found «"), "{wrong}");
+    }
+}
+
+#[test]
+fn settings_that_differ_are_named() {
+    let mut one = environment(&[("DASTAK_LOG_LEVEL", "info"), ("DASTAK_METRICS_TOKEN", "0123456789abcdef")]);
+    let other = environment(&[("DASTAK_LOG_LEVEL", "debug"), ("DASTAK_SPEECH__SARVAM__API_KEY", "k")]);
+    assert_eq!(one.differences(&other), ["log_level", "metrics_token", "speech.sarvam.api_key"]);
+    // What a source sets to the default is the same as the default.
+    one = environment(&[("DASTAK_LOG_LEVEL", "info")]);
+    assert!(one.differences(&environment(&[])).is_empty());
+}
+
+#[test]
+fn the_variable_of_the_settings_file_is_no_setting() {
+    assert!(environment(&[("DASTAK_CONFIG", "/etc/dastak/dastak.toml")]).config(false).is_ok());
 }
 
 #[test]

@@ -68,7 +68,7 @@ impl Values {
     /// Adds a TOML file, overriding earlier values.
     pub fn add_file(&mut self, file: &std::path::Path) -> Result<(), String> {
         let source = file.display().to_string();
-        let text = std::fs::read_to_string(file).map_err(|why| format!("--config {source}: {why}"))?;
+        let text = std::fs::read_to_string(file).map_err(|why| format!("settings file {source}: {why}"))?;
         self.add_toml(&text, &source)
     }
 
@@ -101,7 +101,8 @@ impl Values {
     ) -> Result<(), String> {
         for (variable, text) in variables {
             let Some(rest) = variable.strip_prefix("DASTAK_") else { continue };
-            if CLIENT_VARIABLES.contains(&variable.as_str()) {
+            // DASTAK_CONFIG names the settings file.
+            if variable == "DASTAK_CONFIG" || CLIENT_VARIABLES.contains(&variable.as_str()) {
                 continue;
             }
             self.add_text(&rest.to_lowercase().replace("__", "."), text, &format!("{VARIABLE}{variable}"))?;
@@ -114,6 +115,19 @@ impl Values {
         let setting = find_or_unknown(name, source)?;
         self.0.insert(name.to_owned(), (from_text(setting.kind, text), source.to_owned()));
         Ok(())
+    }
+
+    /// Whether a source has set it.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Names of settings whose effective values differ from those of `other`.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let fixed = SETTINGS.iter().map(|setting| setting.name.to_owned()).filter(|name| !name.contains('*'));
+        let names: std::collections::BTreeSet<String> =
+            fixed.chain(self.0.keys().cloned()).chain(other.0.keys().cloned()).collect();
+        names.into_iter().filter(|name| self.value(name).ok() != other.value(name).ok()).collect()
     }
 
     /// Sets a default with the lowest priority.

@@ -44,6 +44,10 @@ impl Hooks for RoomHooks {
         boards::given_up(tx, env, call)
     }
 
+    fn calls_expired(&self, tx: &mut TenantTx, calls: &[Id<Call>]) -> Result<(), Failure> {
+        evaluation::calls_expired(tx, calls)
+    }
+
     fn erase(
         &self,
         tx: &mut TenantTx,

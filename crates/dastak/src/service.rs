@@ -17,6 +17,7 @@ use crate::app::{
 };
 use crate::config::Config;
 use crate::hooks::RoomHooks;
+use crate::http::certificates::Certificates;
 use crate::http::router::Router;
 use crate::http::{
     channel_hook, console_files, dev, link_page, mcp, openid, operator, people, server, system, v1,
@@ -42,6 +43,8 @@ pub struct Service {
     /// Its use cases.
     pub app: Arc<App>,
     pub address: std::net::SocketAddr,
+    /// The certificate of the listener, with TLS.
+    pub certificates: Option<Arc<Certificates>>,
     lines: Option<Arc<Lines>>,
     serving: tokio::task::JoinHandle<()>,
 }
@@ -58,6 +61,50 @@ pub fn store_settings(config: &Config) -> Settings {
         },
         None => Settings::Sqlite { file: config.data.join("dastak.db") },
     }
+}
+
+/// Checks what the settings name, before anything is made.
+///
+/// # Errors
+/// The setting that is wrong, and why.
+pub fn check_settings(config: &Config) -> Result<(), String> {
+    console_files::check(config)?;
+    if let Some((chain, key)) = &config.tls {
+        Certificates::read(chain, key)?;
+    }
+    master_key::Source::of(config)?;
+    store_settings(config).check().map_err(|why| why.to_string())?;
+    if matches!(config.providers.storage, providers::settings::Storage::S3 { .. }) {
+        providers::storage::build(&config.providers.storage, &providers::http::Net::new(Vec::new())?)?;
+    }
+    mailer(config)?;
+    identity_provider(config)?;
+    crate::traces::collector(config)?;
+    speech::providers(config, &Offline::new())?;
+    files::can_make_folder(&config.data).map_err(|why| format!("data: {why}"))
+}
+
+/// Checks that the address of the listener is one, and free.
+async fn check_listen(config: &Config) -> Result<(), String> {
+    listen(config).await.map(drop)
+}
+
+async fn listen(config: &Config) -> Result<TcpListener, String> {
+    TcpListener::bind(&config.listen)
+        .await
+        .map_err(|why| format!("listen: cannot listen on {}: {why}", config.listen))
+}
+
+fn mailer(config: &Config) -> Result<Option<Arc<Mailer>>, String> {
+    config.smtp.as_ref().map(|smtp| Mailer::new(&smtp.url, &smtp.from).map(Arc::new)).transpose()
+}
+
+fn identity_provider(config: &Config) -> Result<Option<Arc<providers::openid::IdentityProvider>>, String> {
+    let provider = |at: &crate::config::OpenId| {
+        providers::openid::IdentityProvider::new(&at.issuer, &at.client_id, at.client_secret.clone())
+            .map(Arc::new)
+    };
+    config.openid.as_ref().map(provider).transpose()
 }
 
 /// Creates the data folder, readable by its owner only; an existing one with wider permissions is restricted.
@@ -124,6 +171,7 @@ impl Service {
 
     /// The same by this clock.
     pub async fn start_at(config: Config, clock: Clock) -> Result<Self, String> {
+        check_settings(&config)?;
         let outside = Outside::open(&config).await?;
         let reader = outside.speech.model.clone();
         // None keeps what it reads in India: there is no model then.
@@ -142,6 +190,7 @@ impl Service {
         carriers: Carriers,
         change: impl FnOnce(&mut Ports),
     ) -> Result<Self, String> {
+        check_settings(&config)?;
         let outside = Outside::without_lines(&config, carriers)?;
         let clock = clock(&config);
         Self::start_in(config, clock, outside, change).await
@@ -156,22 +205,22 @@ impl Service {
         if config.manual_clock && !config.dev && config.database_url.is_some() {
             tracing::warn!("a manual clock belongs to one process: run only one node on this database");
         }
-        console_files::check(&config)?;
+        check_listen(&config).await?;
         make_data_folder(&config)?;
         let ids = Arc::new(Ids::new(clock.clone()));
         if config.operator_token.is_empty() {
             config.operator_token =
                 read_or_create(&config.data.join("operator.token"), || Ok(ids.random_text(40)))?.into();
         }
-        let tls = config.tls.as_ref().map(|(cert, key)| server::tls_acceptor(cert, key)).transpose()?;
+        let certificates =
+            config.tls.as_ref().map(|(chain, key)| Certificates::read(chain, key)).transpose()?;
+        let tls = certificates.as_ref().map(Certificates::acceptor).transpose()?;
         let wakes = Wakes::default();
         let store = open_store(&config, &wakes).await?;
         // Once more: a restore that began in the same moment saw no file of this service yet.
         files::refuse_unfinished(&config.data)?;
         let keyring = master_key::open(&store, &master_key::Source::of(&config)?).await?;
-        let listener = TcpListener::bind(&config.listen)
-            .await
-            .map_err(|why| format!("listen: cannot listen on {}: {why}", config.listen))?;
+        let listener = listen(&config).await?;
         let address = listener.local_addr().map_err(|why| format!("listen: {why}"))?;
         if config.public_url.is_empty() {
             config.public_url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
@@ -211,13 +260,14 @@ impl Service {
         let router = Arc::new(router()?);
         start_jobs(&app, &wakes, lines.clone(), integrations::ConnectedSystems::open(&app));
         let serving = tokio::spawn(server::serve(app.clone(), router, listener, tls, grace));
-        Ok(Self { app, address, lines, serving })
+        Ok(Self { app, address, certificates, lines, serving })
     }
 
     /// Prints the line on standard output that says that requests are served.
     pub fn ready_line(&self) -> String {
         json!({
             "ready": true,
+            "version": env!("CARGO_PKG_VERSION"),
             "listen": self.address.to_string(),
             "url": self.app.config.public_url,
             "operatorTokenFile": self.app.config.data.join("operator.token").display().to_string(),
@@ -335,17 +385,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         None => tools,
     };
     let marks = log_marks::Marks::open(&config.data.join(mark_file::NAME), &keyring)?;
-    let mailer = match &config.smtp {
-        Some(smtp) => Some(Arc::new(Mailer::new(&smtp.url, &smtp.from)?)),
-        None => None,
-    };
-    let openid = match &config.openid {
-        Some(at) => {
-            let secret = at.client_secret.clone();
-            Some(Arc::new(providers::openid::IdentityProvider::new(&at.issuer, &at.client_id, secret)?))
-        }
-        None => None,
-    };
+    let (mailer, openid) = (mailer(&config)?, identity_provider(&config)?);
     let reader = extraction::Worker::new(&config.extract_program, &["extract"]);
     let pages = knowledge::links::client(&config).map_err(|why| format!("the client of pages: {why}"))?;
     let shares = limits::shares::InWork::new(&config.limits, &metrics);

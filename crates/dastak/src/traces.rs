@@ -19,6 +19,17 @@ impl Collector for Way {
     }
 }
 
+/// The client of the collector that the settings name, if any.
+///
+/// # Errors
+/// The setting that is invalid, and why.
+pub fn collector(config: &Config) -> Result<Option<providers::collector::Collector>, String> {
+    let new = |wanted: &crate::config::Traces| {
+        providers::collector::Collector::new(&wanted.endpoint, wanted.authorization.as_deref())
+    };
+    config.traces.as_ref().map(new).transpose()
+}
+
 /// Starts tracing as configured; without a collector it is off.
 ///
 /// # Errors
@@ -29,8 +40,9 @@ pub fn start(
     store: &store::Store,
     registry: &mut Registry,
 ) -> Result<Traces, String> {
-    let Some(wanted) = &config.traces else { return Ok(Traces::default()) };
-    let collector = providers::collector::Collector::new(&wanted.endpoint, wanted.authorization.as_deref())?;
+    let (Some(wanted), Some(collector)) = (&config.traces, collector(config)?) else {
+        return Ok(Traces::default());
+    };
     let settings = Settings {
         service_name: wanted.service_name.clone(),
         instance: instance.to_owned(),

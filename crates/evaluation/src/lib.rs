@@ -11,7 +11,7 @@
 //! | `trials` | criteria that are tried on past conversations |
 //! | `marks` | reading evaluations; marks of people |
 //! | `reports` | shares of passing, agreement of the model with people |
-//! | `erasing` | erasure of people |
+//! | `erasing` | erasure of people, expiry of calls |
 //!
 //! A pending evaluation is a row. A node leases it, asks the model, and stores verdicts, charge and event in one
 //! transaction, which only the holder of the last attempt may make: so there is one event and one charge for each
@@ -31,7 +31,7 @@ mod trials;
 mod work;
 
 pub use criteria::{get as settings, set as set_settings};
-pub use erasing::erase;
+pub use erasing::{calls_expired, erase};
 pub use marks::{get, list, mark};
 pub use queue::{call_analysed, chat_ended, evaluate};
 pub use reports::{agreement, summary};

@@ -60,6 +60,33 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
+/// Checks that a folder is there and can be written, or that it can be made; nothing is made.
+///
+/// # Errors
+/// The path in the way, and why.
+pub fn can_make_folder(path: &Path) -> Result<(), String> {
+    let wrong = |at: &Path, why: &dyn std::fmt::Display| Err(format!("{}: {why}", at.display()));
+    let here = |at: &Path| if at.as_os_str().is_empty() { PathBuf::from(".") } else { at.to_owned() };
+    for at in path.ancestors().map(here) {
+        match fs::metadata(&at) {
+            Ok(found) if !found.is_dir() => return wrong(&at, &"is no folder"),
+            Ok(_) => {
+                #[cfg(unix)]
+                {
+                    let wanted = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+                    if let Err(why) = rustix::fs::access(&at, wanted) {
+                        return wrong(&at, &io::Error::from(why));
+                    }
+                }
+                return Ok(());
+            }
+            Err(why) if matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(why) => return wrong(&at, &why),
+        }
+    }
+    Ok(())
+}
+
 /// Syncs the folder of a file, so that its name is durable.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder =

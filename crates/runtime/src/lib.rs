@@ -3,6 +3,7 @@
 pub mod blocking;
 pub mod clock;
 pub mod crypto;
+pub mod exposition;
 pub mod files;
 pub mod ids;
 pub mod logs;

@@ -337,7 +337,7 @@ impl Metrics {
         self.bases_without_vectors.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
-    /// The text in Prometheus format.
+    /// The text in OpenMetrics.
     pub fn render(&self) -> String {
         let mut out = String::new();
         if prometheus_client::encoding::text::encode(&mut out, &self.registry).is_err() {

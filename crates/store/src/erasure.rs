@@ -3,15 +3,23 @@
 
 use const_format::formatcp;
 use domain::ids::{Call, Chat, Contact, Event, Id};
-use domain::tenant::Mode;
+use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, ROWS, TenantTx};
+use crate::db::{DbError, ROWS, TenantTx, Tx};
 use crate::params;
 
 /// Replaces an erased number.
 pub const ERASED: &str = "[erased]";
+
+/// Replaces the number of a call that is older than calls are kept.
+pub const EXPIRED: &str = "[expired]";
+
+/// Whether what a call says of its person is gone, since the person was erased or the call has expired.
+pub fn is_emptied(number: &str) -> bool {
+    number == ERASED || number == EXPIRED
+}
 
 row! {
     /// A call with data about a person.
@@ -31,7 +39,8 @@ row! {
 
 const COLUMNS: &str = PersonCall::COLUMNS;
 
-/// Calls of a contact in both modes. Where an erasure has emptied one, the number is [`ERASED`].
+/// Calls of a contact in both modes. Where an erasure has emptied one, the number is [`ERASED`]; where it has expired,
+/// [`EXPIRED`].
 pub fn calls_of_contact(tx: &mut TenantTx, contact: Id<Contact>) -> Result<Vec<PersonCall>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test')"
@@ -56,15 +65,46 @@ pub fn calls_of_number(tx: &mut TenantTx, number: &str) -> Result<Vec<PersonCall
     Ok(calls)
 }
 
-/// Erases the personal data of these calls; the proof that they took place (times, money, causes) stays. Live calls are
-/// due at once.
-pub fn empty_calls(tx: &mut TenantTx, calls: &[Id<Call>], now: Timestamp) -> Result<(), DbError> {
+/// Across workspaces: calls that began before a moment and are over, after this one, oldest first; `(workspace, id)`.
+pub fn over_before(
+    tx: &mut Tx<'_>,
+    after: Id<Call>,
+    before: Id<Call>,
+    limit: i64,
+) -> Result<Vec<(Tenant, Id<Call>)>, DbError> {
+    let sql = "select workspace, id from calls where id > ?1 and id < ?2 and phase is not null order by id limit ?3";
+    tx.all(sql, params![after, before, limit])
+}
+
+/// Those of these calls that are not emptied yet, locked until the transaction ends.
+pub fn filled(tx: &mut TenantTx, calls: &[Id<Call>]) -> Result<Vec<Id<Call>>, DbError> {
+    let mut found = Vec::new();
+    for some in calls.chunks(ROWS) {
+        let mut values = Vec::new();
+        let ids = tx.any_of(&mut values, some.iter().map(|id| (*id).into()));
+        let sql = format!(
+            "select id from calls where workspace = ?1 and id in {ids} and to_number not in ('{ERASED}', '{EXPIRED}') \
+             and from_number not in ('{ERASED}', '{EXPIRED}') order by id /*pg for update*/"
+        );
+        found.extend(tx.all::<Id<Call>>(&sql, &values)?);
+    }
+    Ok(found)
+}
+
+/// Erases the personal data of these calls and writes `word` for their numbers; the proof that they took place (times,
+/// money, causes) stays. Live calls are due at once.
+pub fn empty_calls(
+    tx: &mut TenantTx,
+    calls: &[Id<Call>],
+    word: &'static str,
+    now: Timestamp,
+) -> Result<(), DbError> {
     for some in calls.chunks(ROWS) {
         let mut values = params![now].to_vec();
         let ids = tx.any_of(&mut values, some.iter().map(|id| (*id).into()));
         let sql = format!(
-            "update calls set to_number = case when direction = 'outbound' then '{ERASED}' else to_number end, \
-             from_number = case when direction = 'inbound' then '{ERASED}' else from_number end, external_ref = null, variables = '{{}}', metadata = '{{}}', \
+            "update calls set to_number = case when direction = 'outbound' then '{word}' else to_number end, \
+             from_number = case when direction = 'inbound' then '{word}' else from_number end, external_ref = null, variables = '{{}}', metadata = '{{}}', \
              transcript = null, extracted = null, summary = null, connector_pushes = null, recording = null, turns = null, latency = null, turn_details = null, \
              full_turns = null, full_status = null, version = version + 1, \
              next_step_at = case when next_step_at is null then null else cast(?2 as bigint) end \

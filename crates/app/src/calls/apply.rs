@@ -8,7 +8,7 @@ use domain::phone::Phone;
 use domain::time::Timestamp;
 use serde_json::{Value, json};
 use store::calls::{self, CallRow, ConversationRecord};
-use store::erasure::ERASED;
+use store::erasure::is_emptied;
 use store::{Tx, agents, contacts, flow_visits};
 
 use super::{agent, holds, legs};
@@ -182,7 +182,7 @@ fn conclude(
         transcript.push(json!({"role": "customer", "text": "Please do not call me again."}));
     }
     row.outcome = Some(if row.progress.opted_out { "opted_out" } else { "simulated" }.to_owned());
-    let erased = [&row.to_number, &row.from_number].into_iter().any(|number| number == ERASED)
+    let erased = [&row.to_number, &row.from_number].into_iter().any(|number| is_emptied(number))
         || match row.contact {
             Some(id) => contacts::erased_at(&mut tx.of(row.workspace), id)?.is_some(),
             None => false,

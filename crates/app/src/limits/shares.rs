@@ -37,6 +37,18 @@ pub enum Client {
     Stream(Tenant),
 }
 
+impl Client {
+    /// Its workspace, if it belongs to one.
+    pub fn workspace(self) -> Option<Tenant> {
+        match self {
+            Self::Workspace(tenant) | Self::Members(tenant) | Self::Hook(tenant) | Self::Stream(tenant) => {
+                Some(tenant)
+            }
+            Self::Stranger | Self::Operator | Self::Person(_) => None,
+        }
+    }
+}
+
 /// Resources in use by clients.
 pub struct InWork {
     pub connections: Shares<()>,

@@ -7,17 +7,21 @@ use serde_json::json;
 use store::Store;
 use store::db::ReplicaStatus;
 
+use super::running::{Health, Running};
 use crate::app::master_key::{self, Change, Source};
 use crate::app::node::{Memory, Skew};
 use crate::app::{Wakes, node};
 use crate::config::Config;
+use crate::http::certificates::Certificates;
 use crate::runtime::clock::Clock;
 use crate::runtime::crypto::MasterKey;
+use crate::runtime::files;
 use crate::runtime::ids::Ids;
 use crate::service;
 
 /// Brings the schema up to date.
 pub async fn migrate(config: Config) -> Result<(), String> {
+    service::check_settings(&config)?;
     service::make_data_folder(&config)?;
     let wakes = Wakes::default();
     let store =
@@ -195,36 +199,25 @@ async fn check_speech(config: &Config) -> Vec<ComponentCheck> {
 /// Checks every configured component.
 pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
     let mut verdicts: Vec<ComponentCheck> = Vec::new();
+    let running = Running::of(&config.data);
+    verdicts.push(("service".into(), check_service(running.as_ref()).await));
     verdicts.push(("data folder".into(), check_folder(&config)));
-    verdicts.push((
-        "master key".into(),
-        match &config.master_key {
-            Some(text) => MasterKey::parse(text)
-                .map(|_| "from the settings".into())
-                .ok_or_else(|| "master_key is not 32 bytes in base64".into()),
-            None if config.data.join("master.key").exists() => {
-                MasterKey::open(&config.data.join("master.key"))
-                    .map(|_| config.data.join("master.key").display().to_string())
-            }
-            None => Ok("none yet; the first start makes it".into()),
-        },
-    ));
-    verdicts.extend(check_store(&config).await);
+    let (key, about_key) = check_master_key(&config);
+    verdicts.push(("master key".into(), about_key));
+    verdicts.extend(check_store(&config, key).await);
     verdicts.extend(check_engine(&config).await);
     verdicts.extend(check_server(&config).await);
     verdicts.push((
         "tls".into(),
         match &config.tls {
             None => Ok("off; put a proxy with TLS in front, or set tls_cert and tls_key".into()),
-            Some((cert, key)) => {
-                crate::http::server::tls_acceptor(cert, key).map(|_| "certificate and key fit".into())
-            }
+            Some((cert, key)) => Certificates::read(cert, key).map(|_| "certificate and key fit".into()),
         },
     ));
     verdicts.push((
         "carrier".into(),
         match config.telephony.carrier {
-            crate::config::Carrier::Sandbox => Ok("sandbox".into()),
+            crate::config::Carrier::Sandbox => Ok("sandbox: the simulated phone network".into()),
             crate::config::Carrier::Sip => Ok(carriers(&config.telephony.sip)),
             crate::config::Carrier::None => Ok("none: live calls answer 503".into()),
         },
@@ -257,10 +250,27 @@ pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
     if healthy { Ok(()) } else { Err(String::new()) }
 }
 
+/// How the service of this data folder is, if one runs.
+async fn check_service(running: Option<&Running>) -> Result<String, String> {
+    let Some(running) = running else { return Ok("does not run on this data folder".into()) };
+    let shown = running.shown();
+    match running.health().await {
+        Health::Ready => Ok(format!("{shown} runs and is ready")),
+        Health::Connects => Ok(format!("{shown} runs")),
+        Health::NotReady(why) => Err(format!("{shown} runs and is not ready: {why}")),
+        Health::Gone => Ok(format!("does not run; {shown} was killed, or its machine was")),
+    }
+}
+
 fn check_folder(config: &Config) -> Result<String, String> {
     if !config.data.exists() {
+        files::can_make_folder(&config.data)?;
         return Ok(format!("{} does not exist yet; the first start makes it", config.data.display()));
     }
+    if !config.data.is_dir() {
+        return Err(format!("{} is no folder", config.data.display()));
+    }
+    files::refuse_unfinished(&config.data)?;
     // The name is this process's own: another doctor may look at the same folder.
     let probe = config.data.join(format!(".doctor-{}", std::process::id()));
     std::fs::write(&probe, b"ok")
@@ -269,8 +279,24 @@ fn check_folder(config: &Config) -> Result<String, String> {
     Ok(config.data.display().to_string())
 }
 
+/// The master key, if there is one, and what is said of it.
+fn check_master_key(config: &Config) -> (Option<MasterKey>, Result<String, String>) {
+    let file = config.data.join("master.key");
+    match &config.master_key {
+        Some(text) => match MasterKey::parse(text) {
+            Some(key) => (Some(key), Ok("from the settings".into())),
+            None => (None, Err("master_key is not 32 bytes in base64".into())),
+        },
+        None if file.exists() => match MasterKey::open(&file) {
+            Ok(key) => (Some(key), Ok(file.display().to_string())),
+            Err(why) => (None, Err(why)),
+        },
+        None => (None, Ok(format!("none yet; the first start makes {}", file.display()))),
+    }
+}
+
 /// Whether the store answers, and whether what it holds fits the settings.
-async fn check_store(config: &Config) -> Vec<ComponentCheck> {
+async fn check_store(config: &Config, key: Option<MasterKey>) -> Vec<ComponentCheck> {
     let alone = |verdict| vec![("store".into(), verdict)];
     if config.database_url.is_none() {
         let file = config.data.join("dastak.db");
@@ -281,18 +307,33 @@ async fn check_store(config: &Config) -> Vec<ComponentCheck> {
     let store = match Store::open(&service::store_settings(config), std::sync::Arc::new(|_| ())) {
         Ok(store) => store,
         Err(why) if why.to_string().contains("in use") => {
-            return alone(Ok("in use by a running service; ask its /readyz".into()));
+            return alone(Ok("in use by the running service, which answers for it in /readyz".into()));
         }
         Err(why) => return alone(Err(why.to_string())),
     };
+    match store.has_schema().await {
+        Ok(true) => {}
+        Ok(false) => return alone(Ok("answers, and is empty; the first start makes its tables".into())),
+        Err(why) => return alone(Err(why.to_string())),
+    }
     let answers = async {
         store.ready().await.map_err(|why| why.to_string())?;
         store.writable().await.map_err(|why| why.to_string())?;
         Ok("answers, can write, schema is current".into())
     };
     let mut verdicts = alone(answers.await);
-    if verdicts.iter().all(|(_, verdict)| verdict.is_ok()) && !config.telephony.carriers().is_empty() {
-        verdicts.push(("numbers".into(), check_numbers(&store, config).await));
+    if verdicts.iter().all(|(_, verdict)| verdict.is_ok()) {
+        let opens = master_key::opens(&store, key).await;
+        verdicts.push((
+            "stored secrets".into(),
+            opens.map(|opens| match opens {
+                Some(()) => "the master key opens them".into(),
+                None => "none yet".into(),
+            }),
+        ));
+        if !config.telephony.carriers().is_empty() {
+            verdicts.push(("numbers".into(), check_numbers(&store, config).await));
+        }
     }
     verdicts
 }
@@ -359,9 +400,7 @@ async fn check_server(config: &Config) -> Vec<ComponentCheck> {
     };
     let clock = Clock::real();
     // The first statement also waits for the connection, which would count as doubt about the clock.
-    if store.ready().await.is_err() {
-        return Vec::new();
-    }
+    let Ok(has_schema) = store.has_schema().await else { return Vec::new() };
     let began = clock.now();
     let server = match store.read(store::server::look).await {
         Ok(server) => server,
@@ -384,10 +423,15 @@ async fn check_server(config: &Config) -> Vec<ComponentCheck> {
         (None, Some(skew)) => Ok(format!("{} ms ahead of the database's", skew.ahead)),
         (None, None) => Err("the database answers too slowly to compare clocks".to_owned()),
     };
+    let mut verdicts = vec![("failover".into(), forgets), ("clock".into(), clocks)];
+    if !has_schema {
+        return verdicts;
+    }
     let weeks = match store.read(move |tx| store::partitions::warnings(tx, began)).await {
         Ok(missing) if missing.is_empty() => Ok("the partitions of the coming weeks are there".to_owned()),
         Ok(missing) => Err(missing.join("; ")),
         Err(why) => Err(why.to_string()),
     };
-    vec![("failover".into(), forgets), ("clock".into(), clocks), ("weeks".into(), weeks)]
+    verdicts.push(("weeks".into(), weeks));
+    verdicts
 }

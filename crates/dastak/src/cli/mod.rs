@@ -16,11 +16,15 @@ mod mcp;
 mod operations;
 mod profiles;
 pub mod restore;
+mod running;
+mod signals;
 mod trigger;
 mod verify_log;
 
 pub use backup::back_up;
 
+use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -30,6 +34,13 @@ use crate::config::{Config, Values};
 use crate::http::console_files;
 use crate::runtime::logs::{self, Format};
 use crate::service::Service;
+use running::Running;
+use signals::{Signal, Signals};
+
+/// Name of the settings file where none is chosen.
+const SETTINGS_FILE: &str = "dastak.toml";
+/// The data folder where none is chosen.
+const DATA: &str = "./dastak-data";
 
 /// Settings that have a flag of their own.
 const FLAGS: &[&str] = &["listen", "data", "database-url", "clock", "log-format"];
@@ -40,14 +51,14 @@ fn settings(command: Command) -> Command {
             Arg::new("config")
                 .long("config")
                 .value_name("FILE")
-                .help("Settings file (TOML); default dastak.toml if there is one"),
+                .help("Settings file (TOML); default: DASTAK_CONFIG, else dastak.toml in the data folder, else in this one"),
         )
         .arg(
             Arg::new("verbose")
                 .long("verbose")
                 .short('v')
                 .action(ArgAction::SetTrue)
-                .help("Log every request"),
+                .help("As with log_level = \"debug\""),
         );
     for flag in FLAGS {
         let name = flag.replace('-', "_");
@@ -109,6 +120,9 @@ fn service_commands() -> Command {
         .subcommand(Command::new("openapi").about("Write the OpenAPI document to standard output").arg(
             Arg::new("operator").long("operator").action(ArgAction::SetTrue).help("That of the operator API"),
         ))
+        .subcommand(
+            Command::new("settings").about("Write the page of all settings, in Markdown, to standard output"),
+        )
         .subcommand(Command::new("licenses").about("Write the licences of the software in this binary"))
         .subcommand(verify_log::command())
         .subcommand(extract::command())
@@ -188,6 +202,7 @@ pub fn main() -> ExitCode {
     }
     let outcome = match matches.subcommand() {
         Some(("openapi", matches)) => openapi(matches.get_flag("operator")),
+        Some(("settings", _)) => print(&crate::config::reference()),
         Some(("licenses", _)) => print(THIRD_PARTY_LICENSES),
         Some(("extract", matches)) => extract::run(matches),
         Some(("verify-log", matches)) => match verify_log::run(matches) {
@@ -252,16 +267,32 @@ fn run(name: &str, matches: &ArgMatches) -> Result<(), String> {
         runtime.shutdown_background();
         return outcome;
     }
-    let values = read_values(name, matches)?;
+    let file = SettingsFile::find(matches)?;
+    let mut values = read_values(name, matches, file.as_ref(), name == "dev")?;
     if name == "serve" && matches.get_flag("print-config") {
         values.config(false)?;
         print!("{}", values.print()?);
         return Ok(());
     }
-    let config = values.config(name == "dev")?;
-    logs::start(config.log_format, matches.get_flag("verbose"));
+    let mut config = values.config(name == "dev")?;
+    // Beside `dastak dev` its settings are those to check.
+    if name == "doctor" && Running::of(&config.data).is_some_and(|running| running.dev) {
+        values = read_values(name, matches, file.as_ref(), true)?;
+        config = values.config(true)?;
+    }
+    logs::start(config.log_format, config.logs);
     let outcome = match name {
-        "dev" | "serve" => runtime.block_on(serve(config)),
+        "dev" | "serve" => {
+            tracing::info!(
+                version = env!("CARGO_PKG_VERSION"),
+                command = name,
+                settings = file.as_ref().map(|file| file.path.display().to_string()),
+                data = %config.data.display(),
+                store = if config.database_url.is_some() { "postgresql" } else { "sqlite" },
+                "starting"
+            );
+            runtime.block_on(serve(config, signals::Settings::new(name, matches, values)))
+        }
         "migrate" => runtime.block_on(maintenance::migrate(config)),
         "backup" => backup::backup(&config, matches.get_one::<String>("PATH").map_or("", String::as_str)),
         "restore" => {
@@ -281,13 +312,56 @@ fn run(name: &str, matches: &ArgMatches) -> Result<(), String> {
     outcome
 }
 
-/// Settings of this process: file, environment, flags.
-fn read_values(name: &str, matches: &ArgMatches) -> Result<Values, String> {
+/// The file of settings: that of `--config`, else of `DASTAK_CONFIG`, else `dastak.toml` of the data folder, else of the
+/// working folder.
+struct SettingsFile {
+    path: PathBuf,
+    /// Whether it was found in the data folder.
+    in_data: bool,
+}
+
+impl SettingsFile {
+    fn find(matches: &ArgMatches) -> Result<Option<Self>, String> {
+        let variable = |name| std::env::var(name).ok().filter(|text: &String| !text.is_empty());
+        let chosen = matches.get_one::<String>("config").cloned().or_else(|| variable("DASTAK_CONFIG"));
+        if let Some(path) = chosen {
+            return Ok(Some(Self { path: path.into(), in_data: false }));
+        }
+        let data = matches.get_one::<String>("data").cloned().or_else(|| variable("DASTAK_DATA"));
+        let data = PathBuf::from(data.unwrap_or_else(|| DATA.to_owned()));
+        for (path, in_data) in [(data.join(SETTINGS_FILE), true), (PathBuf::from(SETTINGS_FILE), false)] {
+            match path.metadata() {
+                Ok(_) => return Ok(Some(Self { path, in_data })),
+                Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+                // One that cannot be looked at is not passed over.
+                Err(why) => return Err(format!("settings file {}: {why}", path.display())),
+            }
+        }
+        Ok(None)
+    }
+
+    fn read(&self, values: &mut Values) -> Result<(), String> {
+        values.add_file(&self.path)?;
+        if self.in_data && values.is_set("data") {
+            return Err(format!(
+                "data: found in {}, which lies in the data folder; say where that is with --data or DASTAK_DATA",
+                self.path.display()
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Settings of this process: file, environment, flags; with the defaults of `dastak dev` for that.
+fn read_values(
+    name: &str,
+    matches: &ArgMatches,
+    file: Option<&SettingsFile>,
+    dev: bool,
+) -> Result<Values, String> {
     let mut values = Values::default();
-    match matches.get_one::<String>("config") {
-        Some(file) => values.add_file(file.as_ref())?,
-        None if std::path::Path::new("dastak.toml").exists() => values.add_file("dastak.toml".as_ref())?,
-        None => {}
+    if let Some(file) = file {
+        file.read(&mut values)?;
     }
     values.add_environment(std::env::vars())?;
     for flag in FLAGS {
@@ -295,18 +369,23 @@ fn read_values(name: &str, matches: &ArgMatches) -> Result<Values, String> {
             values.add_text(&flag.replace('-', "_"), text.clone(), &format!("--{flag}"))?;
         }
     }
-    if name == "dev" {
-        if let Some(folder) = matches.get_one::<String>("console") {
-            values.add_text("console", folder.clone(), "--console")?;
-        }
+    if matches.get_flag("verbose") {
+        values.add_text("log_level", "debug".into(), "--verbose")?;
+    }
+    if name == "dev"
+        && let Some(folder) = matches.get_one::<String>("console")
+    {
+        values.add_text("console", folder.clone(), "--console")?;
+    }
+    if dev {
         values.default_to("telephony.carrier", "sandbox");
         values.default_to("webhooks.allow_insecure", "true");
     }
     Ok(values)
 }
 
-async fn serve(config: Config) -> Result<(), String> {
-    let mut stop = Stop::new()?;
+async fn serve(config: Config, mut settings: signals::Settings<'_>) -> Result<(), String> {
+    let mut signals = Signals::new()?;
     if config.allow_insecure_webhooks {
         tracing::warn!(
             "webhooks.allow_insecure: webhook addresses may be http:// and private; never do this in production"
@@ -318,6 +397,7 @@ async fn serve(config: Config) -> Result<(), String> {
     let (dev, format) = (config.dev, config.log_format);
     let service = Service::start(config).await?;
     let demo = if dev { Some(demo::seed(&service.app).await?) } else { None };
+    let mark = running::Mark::write(&service)?;
     println!("{}", service.ready_line());
     if let Some(demo) = demo
         && format == Format::Text
@@ -327,38 +407,17 @@ async fn serve(config: Config) -> Result<(), String> {
             demo.welcome(&service.app.config.public_url, console_files::built(&service.app.config))
         );
     }
-    stop.wait().await;
+    // The terminal of a `dastak dev` that hangs up is gone, and so is who used it.
+    while signals.next().await == Signal::HangUp && !dev {
+        settings.read_again(&service);
+    }
     tracing::info!("stopping");
-    if !service.stop().await {
+    let done = service.stop().await;
+    mark.remove();
+    if !done {
         tracing::warn!("some work did not finish in time; it is taken up again at the next start");
     }
     Ok(())
-}
-
-/// SIGTERM and Ctrl-C.
-struct Stop {
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-}
-
-impl Stop {
-    fn new() -> Result<Self, String> {
-        Ok(Self {
-            #[cfg(unix)]
-            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
-                .map_err(|why| why.to_string())?,
-        })
-    }
-
-    async fn wait(&mut self) {
-        #[cfg(unix)]
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = tokio::signal::ctrl_c() => {}
-        }
-        #[cfg(not(unix))]
-        let _ = tokio::signal::ctrl_c().await;
-    }
 }
 
 fn openapi(operator: bool) -> Result<(), String> {
@@ -386,7 +445,7 @@ fn write(bytes: &[u8]) -> Result<(), Failed> {
 /// Writes to standard output. A reader that has seen enough and closes the pipe is no error.
 fn print(text: &str) -> Result<(), String> {
     match std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes()) {
-        Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => Err(why.to_string()),
+        Err(why) if why.kind() != ErrorKind::BrokenPipe => Err(why.to_string()),
         _ => Ok(()),
     }
 }

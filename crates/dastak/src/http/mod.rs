@@ -4,6 +4,7 @@
 mod actions;
 pub mod answers;
 pub mod body;
+pub mod certificates;
 pub mod channel_hook;
 pub mod connection;
 pub mod console;

@@ -32,8 +32,8 @@ use crate::app::limits::rates::{self, Budget};
 use crate::app::limits::shares::Client;
 use crate::app::sessions::SignedIn;
 use crate::app::{App, Failure, disk};
-use crate::runtime::crypto;
 use crate::runtime::traces::{Span, SpanKind, carried};
+use crate::runtime::{crypto, logs};
 
 /// Routes that are no part of traces.
 const UNTRACED: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
@@ -161,12 +161,24 @@ impl Router {
             seen.operation.map_or(("other", unlisted_route(of_console, of_manual)), |operation| {
                 (operation.method.as_str(), operation.path)
             });
-        app.metrics.request(route_method, route, reply.status, started.elapsed());
+        let took = started.elapsed();
+        app.metrics.request(route_method, route, reply.status, took);
         span.set("http.response.status_code", i64::from(reply.status));
         if reply.status >= 500 {
             span.failed(reply.status.to_string());
         }
-        tracing::debug!(request = id, method = method.as_str(), route, status = reply.status, "served");
+        let workspace = seen.caller.as_ref().map(Caller::tenant).or(seen.client.and_then(Client::workspace));
+        tracing::info!(
+            target: logs::REQUESTS,
+            request = id,
+            method = route_method,
+            route,
+            status = reply.status,
+            // To the first byte of the answer, in tenths.
+            ms = (took.as_secs_f64() * 10_000.0).round() / 10.0,
+            workspace = workspace.map(tracing::field::display),
+            "served"
+        );
         respond(reply, &id, seen.budget)
     }
 

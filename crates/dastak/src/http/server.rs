@@ -167,25 +167,6 @@ fn read_hop(hop: &str) -> Option<IpAddr> {
     hop.parse().ok().or_else(|| hop.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
-/// Reads certificate and key files for the listener.
-pub fn tls_acceptor(certificates: &std::path::Path, key: &std::path::Path) -> Result<TlsAcceptor, String> {
-    use rustls::pki_types::pem::PemObject;
-    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-    let chain: Result<Vec<_>, _> =
-        CertificateDer::pem_file_iter(certificates).map_err(|why| format!("tls_cert: {why}"))?.collect();
-    let chain = chain.map_err(|why| format!("tls_cert: {why}"))?;
-    let key = PrivateKeyDer::from_pem_file(key).map_err(|why| format!("tls_key: {why}"))?;
-    let mut config =
-        rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(|why| format!("tls: {why}"))?
-            .with_no_client_auth()
-            .with_single_cert(chain, key)
-            .map_err(|why| format!("tls_cert and tls_key: {why}"))?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

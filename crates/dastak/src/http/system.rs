@@ -13,9 +13,10 @@ use super::manual;
 use super::router::sees_figures;
 use crate::app::{App, disk, node};
 use crate::open;
+use crate::runtime::exposition::Exposition;
 
 /// The figures that anybody may see.
-const UP: &str = "# HELP up The process serves requests; all other figures need metrics_token or the operator token.\n# TYPE up gauge\nup 1\n# EOF\n";
+const UP: &str = "# HELP up The process serves requests; all other metrics need metrics_token or the operator token.\n# TYPE up gauge\nup 1\n# EOF\n";
 
 /// The handlers of this chapter by operation.
 pub fn handlers() -> Vec<(&'static str, Handler)> {
@@ -89,13 +90,17 @@ async fn readiness(app: Arc<App>, request: Request) -> Outcome {
 }
 
 async fn metrics(app: Arc<App>, request: Request) -> Outcome {
+    let accept = request.headers.get(http::header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let format = Exposition::accepted(accept.unwrap_or_default());
     let text = if sees_figures(&app, &request.headers, request.client) {
         disk::free(&app);
         app.metrics.render()
     } else {
         UP.to_owned()
     };
-    Ok(Reply::bytes(200, "text/plain; version=0.0.4", text))
+    let mut reply = Reply::bytes(200, format.content_type(), format.of(text));
+    reply.headers.push(("vary", "accept".to_owned()));
+    Ok(reply)
 }
 
 async fn docs(app: Arc<App>, request: Request) -> Outcome {

@@ -1,5 +1,5 @@
 //! Drops what is no longer needed: idempotency keys after their 24 hours, events and delivery logs after 30
-//! days, sessions, links and invitations that are over, old recordings and files that a crash left, what old records of streams say, runs of campaigns after
+//! days, sessions, links and invitations that are over, what old calls say, old recordings and files that a crash left, what old records of streams say, runs of campaigns after
 //! 400 days, changes that no stream goes on from, old notifications, boards of campaigns and agents that are gone, old chats,
 //! runs of flows that their authors left, visits of flows after 90 days, old messages of the channel. Makes
 //! names searchable that an earlier version wrote.
@@ -8,8 +8,8 @@ use domain::time::HOUR;
 
 use super::{Next, Polled};
 use crate::app::{
-    App, bell, changes, flow_versions, idempotency, invitations, member_streams, people, recordings, search,
-    sessions, sign_in_links,
+    App, bell, call_retention, changes, flow_versions, idempotency, invitations, member_streams, people,
+    recordings, search, sessions, sign_in_links,
 };
 
 /// Drops everything that is old enough.
@@ -30,12 +30,24 @@ pub async fn poll(app: &App) -> Polled {
     channel::media::sweep(app).await?;
     while chats::sweep_documents(app).await? {}
     while search::add_missing_words(app).await? && !app.clock.stopping() {}
+    sweep_calls(app).await;
     let files_left = sweep_recordings(app).await;
     sweep_streams(app).await;
     let due = idempotency::sweep(app).await?;
     let now = app.clock.now();
     // A round an hour is often enough for keys of all hours.
     Ok(Next::At(Some(if files_left { now.plus(HOUR) } else { due.max(now.plus(HOUR)) })))
+}
+
+/// Expires calls that are older than the operator keeps them. What fails is left for the next round.
+async fn sweep_calls(app: &App) {
+    loop {
+        match call_retention::sweep(app).await {
+            Ok(true) if !app.clock.stopping() => {}
+            Ok(_) => return,
+            Err(failure) => return failure.warn("old calls could not be emptied"),
+        }
+    }
 }
 
 /// Drops recordings that are older than the operator keeps them, and takes care of files that a crash left on

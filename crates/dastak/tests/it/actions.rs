@@ -414,3 +414,23 @@ async fn records_of_a_person_are_found_by_the_whole_number() {
     assert!(!listed.is_empty() && listed.iter().all(|row| row["interactionId"] == *call), "{listed:?}");
     assert!(world.neighbour().await.list(&query).await.is_empty());
 }
+
+#[tokio::test]
+async fn settings_that_a_member_changes_are_recorded_with_their_fields() {
+    let world = World::bare().await;
+    let admin = world.member(Role::Admin).await;
+    admin.patch("/v1/workspace", &json!({"name": "Other", "lowBalanceMinor": 700})).await.expect(200);
+    let listed = actions(&world, "").await;
+    assert_eq!(shown(&listed)[0], format!("updateOwnWorkspace {}", world.workspace.id));
+    let fields: Vec<&str> = listed[0]["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| change["field"].as_str().unwrap())
+        .collect();
+    assert_eq!(fields, ["name", "lowBalanceMinor"]);
+    assert_eq!(
+        (&listed[0]["changes"][1]["before"], &listed[0]["changes"][1]["after"]),
+        (&Value::Null, &json!(700))
+    );
+}

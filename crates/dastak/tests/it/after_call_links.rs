@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::after_call::Held;
 use crate::app::Answer;
+use crate::shows::Shows;
 
 /// A kept recording: the path of its link, without the service's address.
 async fn link(held: &Held, call: &str) -> String {
@@ -128,4 +129,57 @@ async fn old_recordings_go_when_the_operator_says_so() {
     assert!(held.detail(&young).await["recordingUrl"].is_string());
     assert_eq!(held.detail(&old).await["transcript"].as_array().map(Vec::len), Some(3), "words stay");
     assert_eq!(held.shelf.keys().len(), 1, "the object has gone");
+}
+
+/// What a call says of its person goes, and the proof that it took place stays; younger calls are whole.
+#[tokio::test]
+async fn old_calls_expire_when_the_operator_says_so() {
+    let held = Held::open_with(None, |config| config.call_days = 30).await;
+    let old = held.held(Held::report).await;
+    let before = held.detail(&old).await;
+    held.set_clock(&held.noon.plus(29 * DAY).to_string()).await;
+    let young = held.held(Held::report).await;
+    assert_eq!(held.detail(&old).await["toNumber"], before["toNumber"]);
+    held.set_clock(&held.noon.plus(31 * DAY).to_string()).await;
+    let after = held.detail(&old).await;
+    after.shows(json!({
+        "toNumber": "[expired]", "summary": null, "transcript": [], "extracted": {}, "recordingUrl": null,
+        "metadata": {}
+    }));
+    for kept in [
+        "id",
+        "agentId",
+        "contactId",
+        "status",
+        "fromNumber",
+        "startedAt",
+        "answeredAt",
+        "endedAt",
+        "endCause",
+    ] {
+        assert_eq!(after[kept], before[kept], "{kept}");
+    }
+    assert_eq!(held.shelf.keys().len(), 1, "the recording has gone, that of the young call has not");
+    let young = held.detail(&young).await;
+    assert_eq!(young["transcript"].as_array().map(Vec::len), Some(3));
+    assert!(young["recordingUrl"].is_string() && young["toNumber"] != "[expired]");
+    // Nobody was erased: the person is still there and is called as before.
+    let contact = before["contactId"].as_str().unwrap();
+    let person = held.get(&format!("/v1/contacts/{contact}")).await;
+    assert_eq!(person["data"]["phone"], before["toNumber"]);
+    held.placed().await;
+}
+
+/// A call of a person that has expired does not keep the person from being erased as a whole.
+#[tokio::test]
+async fn a_person_with_expired_calls_is_erased_as_before() {
+    let held = Held::open_with(None, |config| config.call_days = 30).await;
+    let old = held.held(Held::report).await;
+    held.set_clock(&held.noon.plus(31 * DAY).to_string()).await;
+    let young = held.held(Held::report).await;
+    let contact = held.detail(&young).await["contactId"].as_str().unwrap().to_owned();
+    held.erase(&contact).await.expect(200);
+    assert_eq!(held.detail(&young).await["toNumber"], "[erased]");
+    assert_eq!(held.detail(&old).await["toNumber"], "[expired]");
+    held.fetch(&format!("/v1/contacts/{contact}")).await.refused(410, "contact_erased");
 }

@@ -33,6 +33,7 @@ mod meddler;
 mod model;
 mod node;
 mod nodes;
+mod operating;
 mod phone_calls;
 mod private_files;
 mod reader;

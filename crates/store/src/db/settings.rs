@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use domain::secret::Secret;
 
+use super::error::DbError;
+use super::postgres;
+
 /// Which database holds the data.
 #[derive(Debug, Clone)]
 pub enum Settings {
@@ -25,6 +28,22 @@ pub enum Settings {
         /// Connection string of a standby for [`Store::read_far`].
         replica: Option<Secret>,
     },
+}
+
+impl Settings {
+    /// Checks what can be checked without opening anything: connection strings, and the file of certificates.
+    ///
+    /// # Errors
+    /// The setting that is wrong, and why.
+    pub fn check(&self) -> Result<(), DbError> {
+        if let Self::Postgres { url, ca, replica, .. } = self {
+            postgres::Server::new("database_url", url, ca.as_deref())?;
+            if let Some(replica) = replica {
+                postgres::Server::new("database_replica_url", replica, ca.as_deref())?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// How a node is notified of commits of other nodes.
