@@ -5,7 +5,7 @@ pub mod moves;
 
 pub use actions::{
     ActionRow, actions_of, claim, drop_old_actions, due, insert_actions, next_due, note_failure,
-    of_move_for_update, save_action, skip_undone, take_due,
+    lock_due, of_move_for_update, save_action, skip_undone, take_due,
 };
 
 use const_format::formatcp;
