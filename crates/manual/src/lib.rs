@@ -121,7 +121,7 @@ pub struct Guide {
     pub text: String,
 }
 
-/// All guides, in the order in which they are read.
+/// All guides, in the order in which they are read. It makes every page for that: keep what it returns.
 pub fn guides(brand: &str, key_prefix: &str) -> Vec<Guide> {
     let pages = all_pages(&document(Document::Public, brand, key_prefix), brand, key_prefix);
     let links = Links::new(pages.iter().map(|page| page.path.clone()));
