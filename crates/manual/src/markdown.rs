@@ -315,7 +315,11 @@ mod tests {
     #[test]
     fn neighbouring_code_of_different_languages_becomes_tabs() {
         let one = html_of("```sh\nls\n```\n\n```python\nprint()\n```\n");
-        assert_eq!((one.matches("class=\"tabs\"").count(), one.matches("class=\"code\"").count()), (1, 2), "{one}");
+        assert_eq!(
+            (one.matches("class=\"tabs\"").count(), one.matches("class=\"code\"").count()),
+            (1, 2),
+            "{one}"
+        );
         let two = html_of("```sh\nls\n```\n\nand\n\n```python\nprint()\n```\n```sh\nls\n```\n```sh\nls\n```");
         assert_eq!(two.matches("class=\"tabs\"").count(), 0, "{two}");
         assert_eq!(two.matches("class=\"code\"").count(), 4, "{two}");
@@ -326,7 +330,10 @@ mod tests {
     fn tables_have_heads_only_where_these_have_words() {
         let made = html_of("| a | |\n|---|---|\n| *b* | c |\n");
         assert!(made.contains("<thead><tr><th>a</th><td></td></tr></thead>"), "{made}");
-        assert!(made.contains("<tbody><tr><td><em>b</em></td><td>c</td></tr>\n</tbody></table></div>"), "{made}");
+        assert!(
+            made.contains("<tbody><tr><td><em>b</em></td><td>c</td></tr>\n</tbody></table></div>"),
+            "{made}"
+        );
     }
 
     #[test]

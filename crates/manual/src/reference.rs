@@ -269,7 +269,10 @@ fn call<'a>(schemas: &Schemas<'a>, one: &Described<'a>) -> Call<'static> {
     let named = |place: &str, required: bool| -> Vec<(String, String)> {
         parameters
             .iter()
-            .filter(|each| each["in"] == place && (!required || each["required"] == Value::Bool(true)))
+            .filter(|each| each["in"] == place)
+            .filter(|each| {
+                !required || each["required"] == Value::Bool(true) || each.get("example").is_some()
+            })
             .map(|each| {
                 let name = each["name"].as_str().unwrap_or_default();
                 (name.to_owned(), parameter_value(schemas, row, each, name))
@@ -293,13 +296,13 @@ fn call<'a>(schemas: &Schemas<'a>, one: &Described<'a>) -> Call<'static> {
 
 /// A value such as the parameter may have: an id of the kind that its description names.
 fn parameter_value<'a>(schemas: &Schemas<'a>, row: &Operation, each: &'a Value, name: &str) -> String {
+    if let Some(example) = each.get("example") {
+        return example.as_str().map_or_else(|| example.to_string(), str::to_owned);
+    }
     let about = each["description"].as_str().unwrap_or_default();
     if let Some((prefix, _)) = about.split_once("_…").filter(|_| each["in"] == "path") {
         let prefix = prefix.rsplit('`').next().unwrap_or_default();
         return format!("{prefix}_01h00000000000000000000000");
-    }
-    if let Some(example) = each.get("example") {
-        return example.as_str().map_or_else(|| example.to_string(), str::to_owned);
     }
     match (name, row.path) {
         ("q", _) => "Meera".into(),
