@@ -4,7 +4,7 @@ use api::operation::{Access, Operation, TestKeys};
 use serde_json::Value;
 
 use crate::page::{Block, Card, Form, Input, Kind, Page};
-use crate::samples::{Call, pretty, samples};
+use crate::samples::{Call, samples};
 use crate::schema::{Field, Schemas};
 
 /// An operation of the document.
@@ -227,11 +227,11 @@ fn push_answer<'a>(blocks: &mut Vec<Block>, schemas: &Schemas<'a>, one: &Describ
                 blocks.push(Block::Fields(fields));
             }
             if let Some(example) = example(media) {
-                blocks.push(Block::Samples(vec![crate::page::Sample {
-                    label: "JSON",
-                    language: "json",
-                    code: pretty(example),
-                }]));
+                let (language, code) = match example {
+                    Value::String(text) if kind != "application/json" => ("text", text.clone()),
+                    other => ("json", serde_json::to_string_pretty(other).unwrap_or_default()),
+                };
+                blocks.push(Block::Samples(vec![crate::page::Sample { label: "Example", language, code }]));
             }
         }
     }
@@ -286,9 +286,9 @@ fn call<'a>(schemas: &Schemas<'a>, one: &Described<'a>) -> Call<'static> {
         command: row.command().map(|command| (command.group, command.verb)),
         path_values: named("path", false),
         query: named("query", true),
-        idempotency_key: parameters
-            .iter()
-            .any(|each| each["in"] == "header" && each["required"] == Value::Bool(true)),
+        idempotency_key: parameters.iter().any(|each| {
+            each["in"] == "header" && (each["required"] == Value::Bool(true) || each.get("example").is_some())
+        }),
         body: body_value(schemas, one),
         upload: row.upload,
     }
