@@ -108,34 +108,5 @@ impl Page {
     }
 }
 
-/// A guide, as the clients that read guides want it: its name, its title and its Markdown.
-#[derive(Debug, Clone)]
-pub struct Guide {
-    /// `nudges` of `/docs/guides/nudges`.
-    pub name: String,
-    /// Its heading.
-    pub title: String,
-    /// What it is about, in a sentence or two.
-    pub about: String,
-    /// The whole text, Markdown. Its links are paths of the service.
-    pub text: String,
-}
-
-/// All guides, in the order in which they are read. It makes every page for that: keep what it returns.
-pub fn guides(brand: &str, key_prefix: &str) -> Vec<Guide> {
-    let pages = all_pages(&document(Document::Public, brand, key_prefix), brand, key_prefix);
-    let links = Links::new(pages.iter().map(|page| page.path.clone()));
-    pages
-        .iter()
-        .filter(|page| page.kind == Kind::Guide)
-        .map(|page| Guide {
-            name: page.path.rsplit('/').next().unwrap_or_default().to_owned(),
-            title: page.title.clone(),
-            about: page.about.clone(),
-            text: text::page(page, &links),
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests;
