@@ -17,7 +17,7 @@ export async function prepareLog(stage: Stage, fixtures: Fixtures): Promise<void
   for (const toNumber of [PERSON, LISTED, LISTED]) await service.api('POST', '/v1/calls', { agentId: service.agent, toNumber, variables: { name: 'S', amount: '4', due_date: '5 December' } }).catch(() => null);
   await service.as('owner', 'POST', `/v1/contacts/${fixtures.contacts[3] ?? ''}/erase`, {});
   await service.as('owner', 'PATCH', '/v1/workspace', { name: 'Acme Finserv' });
-  await service.api('PUT', `/v1/contacts/${fixtures.contacts[0] ?? ''}`, { name: ATTACKS.markup.slice(0, 100) }).catch(() => null);
+  await service.api('PUT', `/v1/contacts/${fixtures.contacts[4] ?? ''}`, { name: ATTACKS.markup.slice(0, 99) }).catch(() => null);
 }
 
 const NONE = { data: [], nextCursor: null };
