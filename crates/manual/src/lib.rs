@@ -23,7 +23,7 @@ use api::openapi::{Document, document};
 use serde_json::Value;
 
 use links::Links;
-use page::{Kind, Page};
+use page::{Page, markdown_path};
 
 const HTML: &str = "text/html; charset=utf-8";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
@@ -44,14 +44,6 @@ pub struct Manual {
     pub files: BTreeMap<String, File>,
     /// The page for a path that does not exist.
     pub missing: String,
-}
-
-/// The path at which a page (with or without an anchor) is served as Markdown.
-pub fn markdown_path(path: &str) -> String {
-    match path.split_once('#') {
-        Some((path, anchor)) => format!("{path}.md#{anchor}"),
-        None => format!("{path}.md"),
-    }
 }
 
 impl Manual {
@@ -96,16 +88,6 @@ fn all_pages(document: &Value, brand: &str, key_prefix: &str) -> Vec<Page> {
     pages.extend(errors::pages(&operations));
     pages.push(scopes::page(&operations));
     pages
-}
-
-impl Page {
-    /// The path from which its relative links lead on: that of its file.
-    fn base(&self) -> String {
-        match (self.kind, self.path.matches('/').count()) {
-            (Kind::Contract | Kind::Operating, 2) => format!("{}/README", self.path),
-            _ => self.path.clone(),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::*;
+use crate::page::Kind;
 
 /// Largest search index, bytes: it is read whole by a browser.
 const LARGEST_INDEX: usize = 768 * 1024;
