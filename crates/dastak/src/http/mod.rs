@@ -5,6 +5,7 @@ mod actions;
 pub mod answers;
 pub mod body;
 pub mod channel_hook;
+mod codings;
 pub mod connection;
 pub mod console;
 pub mod console_files;
