@@ -42,11 +42,17 @@ class Service:
     def __init__(self, binary, *options):
         self.folder = tempfile.TemporaryDirectory()
         os.symlink(TOP / "examples", pathlib.Path(self.folder.name) / "examples")
-        self.process = subprocess.Popen([binary, "dev", "--listen", "127.0.0.1:0", *options], cwd=self.folder.name, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        # `dastak` of the guides is this binary, and its profiles are kept in the folder.
+        tools = pathlib.Path(self.folder.name) / "bin"
+        tools.mkdir()
+        os.symlink(binary, tools / "dastak")
+        self.env = {name: value for name, value in os.environ.items() if not name.startswith("DASTAK")}
+        self.env |= {"PATH": f"{tools}:{os.environ['PATH']}", "HOME": self.folder.name, "XDG_CONFIG_HOME": f"{self.folder.name}/config"}
+        self.process = subprocess.Popen([binary, "dev", "--listen", "127.0.0.1:0", *options], cwd=self.folder.name, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         json.loads(self.process.stdout.readline())
 
     def run(self, name, script, timeout=240):
-        ran = subprocess.run(["bash", "-c", "set -eu -o pipefail\n" + script], cwd=self.folder.name, text=True, capture_output=True, timeout=timeout)
+        ran = subprocess.run(["bash", "-c", "set -eu -o pipefail\n" + script], cwd=self.folder.name, env=self.env, text=True, capture_output=True, timeout=timeout)
         said = f"{name}:\n{ran.stdout}\n{ran.stderr}"
         assert ran.returncode == 0, f"a command failed ({ran.returncode}) in {said}"
         codes = set(re.findall(r'\{\s*"error":\s*"(?:[^"\\]|\\.)*",\s*"code":\s*"(\w+)"', ran.stdout))

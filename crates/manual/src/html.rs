@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::links::Links;
 use crate::markdown::{Anchors, Heading, heading_html, to_html};
-use crate::page::{Block, Card, Form, Kind, Page, Sample};
+use crate::page::{Block, Card, Form, Kind, Page, Sample, markdown_path};
 use crate::schema::Field;
 
 /// What all pages share.
@@ -69,7 +69,7 @@ pub fn page(shell: &Shell<'_>, page: &Page) -> String {
         "<p class=\"kind\">{}</p>\n<h1>{}</h1>\n{contents}{body}<p class=\"as-text\"><a href=\"{}\">This page as Markdown</a></p>\n",
         kind_link(page),
         escape(&page.title),
-        escape(&crate::markdown_path(&page.path)),
+        escape(&markdown_path(&page.path)),
     );
     frame(shell, &page.title, &page.about, Some(&page.path), &main)
 }
@@ -113,10 +113,7 @@ fn kind_link(page: &Page) -> String {
 fn frame(shell: &Shell<'_>, title: &str, about: &str, path: Option<&str>, main: &str) -> String {
     let brand = escape(shell.brand);
     let alternate = path.map(|path| {
-        format!(
-            "<link rel=\"alternate\" type=\"text/markdown\" href=\"{}\">\n",
-            escape(&crate::markdown_path(path))
-        )
+        format!("<link rel=\"alternate\" type=\"text/markdown\" href=\"{}\">\n", escape(&markdown_path(path)))
     });
     let navigation = match path {
         Some(path) => shell.navigation.replace(

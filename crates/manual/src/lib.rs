@@ -23,7 +23,7 @@ use api::openapi::{Document, document};
 use serde_json::Value;
 
 use links::Links;
-use page::{Kind, Page};
+use page::{Page, markdown_path};
 
 const HTML: &str = "text/html; charset=utf-8";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
@@ -44,14 +44,6 @@ pub struct Manual {
     pub files: BTreeMap<String, File>,
     /// The page for a path that does not exist.
     pub missing: String,
-}
-
-/// The path at which a page (with or without an anchor) is served as Markdown.
-pub fn markdown_path(path: &str) -> String {
-    match path.split_once('#') {
-        Some((path, anchor)) => format!("{path}.md#{anchor}"),
-        None => format!("{path}.md"),
-    }
 }
 
 impl Manual {
@@ -96,45 +88,6 @@ fn all_pages(document: &Value, brand: &str, key_prefix: &str) -> Vec<Page> {
     pages.extend(errors::pages(&operations));
     pages.push(scopes::page(&operations));
     pages
-}
-
-impl Page {
-    /// The path from which its relative links lead on: that of its file.
-    fn base(&self) -> String {
-        match (self.kind, self.path.matches('/').count()) {
-            (Kind::Contract | Kind::Operating, 2) => format!("{}/README", self.path),
-            _ => self.path.clone(),
-        }
-    }
-}
-
-/// A guide, as the clients that read guides want it: its name, its title and its Markdown.
-#[derive(Debug, Clone)]
-pub struct Guide {
-    /// `nudges` of `/docs/guides/nudges`.
-    pub name: String,
-    /// Its heading.
-    pub title: String,
-    /// What it is about, in a sentence or two.
-    pub about: String,
-    /// The whole text, Markdown. Its links are paths of the service.
-    pub text: String,
-}
-
-/// All guides, in the order in which they are read.
-pub fn guides(brand: &str, key_prefix: &str) -> Vec<Guide> {
-    let pages = all_pages(&document(Document::Public, brand, key_prefix), brand, key_prefix);
-    let links = Links::new(pages.iter().map(|page| page.path.clone()));
-    pages
-        .iter()
-        .filter(|page| page.kind == Kind::Guide)
-        .map(|page| Guide {
-            name: page.path.rsplit('/').next().unwrap_or_default().to_owned(),
-            title: page.title.clone(),
-            about: page.about.clone(),
-            text: text::page(page, &links),
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use crate::html::{code_figure, escape};
 use crate::links::{Links, Target};
+use crate::page::markdown_path;
 
 /// A heading of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -292,7 +293,7 @@ pub fn with_links(source: &str, path: &str, links: &Links) -> String {
         out.push_str(&source[done..range.start]);
         match links.resolve(path, &dest_url) {
             Target::Page(page, anchor) => {
-                out.push_str(&format!("{text}]({}{anchor})", crate::markdown_path(&page)));
+                out.push_str(&format!("{text}]({}{anchor})", markdown_path(&page)));
             }
             Target::Elsewhere => out.push_str(whole),
             Target::Unknown => out.push_str(&text[1..]),

@@ -17,6 +17,24 @@ pub struct Page {
     pub blocks: Vec<Block>,
 }
 
+impl Page {
+    /// The path from which its relative links lead on: that of its file.
+    pub fn base(&self) -> String {
+        match (self.kind, self.path.matches('/').count()) {
+            (Kind::Contract | Kind::Operating, 2) => format!("{}/README", self.path),
+            _ => self.path.clone(),
+        }
+    }
+}
+
+/// The path at which a page (with or without an anchor) is served as Markdown.
+pub fn markdown_path(path: &str) -> String {
+    match path.split_once('#') {
+        Some((path, anchor)) => format!("{path}.md#{anchor}"),
+        None => format!("{path}.md"),
+    }
+}
+
 /// What kind of page it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {

@@ -4,7 +4,7 @@ use api::operation::{Access, Operation, TestKeys};
 use serde_json::Value;
 
 use crate::page::{Block, Card, Form, Input, Kind, Page};
-use crate::samples::{Call, pretty, samples};
+use crate::samples::{Call, samples};
 use crate::schema::{Field, Schemas};
 
 /// An operation of the document.
@@ -227,11 +227,11 @@ fn push_answer<'a>(blocks: &mut Vec<Block>, schemas: &Schemas<'a>, one: &Describ
                 blocks.push(Block::Fields(fields));
             }
             if let Some(example) = example(media) {
-                blocks.push(Block::Samples(vec![crate::page::Sample {
-                    label: "JSON",
-                    language: "json",
-                    code: pretty(example),
-                }]));
+                let (language, code) = match example {
+                    Value::String(text) if kind != "application/json" => ("text", text.clone()),
+                    other => ("json", serde_json::to_string_pretty(other).unwrap_or_default()),
+                };
+                blocks.push(Block::Samples(vec![crate::page::Sample { label: "Example", language, code }]));
             }
         }
     }
@@ -269,7 +269,10 @@ fn call<'a>(schemas: &Schemas<'a>, one: &Described<'a>) -> Call<'static> {
     let named = |place: &str, required: bool| -> Vec<(String, String)> {
         parameters
             .iter()
-            .filter(|each| each["in"] == place && (!required || each["required"] == Value::Bool(true)))
+            .filter(|each| each["in"] == place)
+            .filter(|each| {
+                !required || each["required"] == Value::Bool(true) || each.get("example").is_some()
+            })
             .map(|each| {
                 let name = each["name"].as_str().unwrap_or_default();
                 (name.to_owned(), parameter_value(schemas, row, each, name))
@@ -283,9 +286,9 @@ fn call<'a>(schemas: &Schemas<'a>, one: &Described<'a>) -> Call<'static> {
         command: row.command().map(|command| (command.group, command.verb)),
         path_values: named("path", false),
         query: named("query", true),
-        idempotency_key: parameters
-            .iter()
-            .any(|each| each["in"] == "header" && each["required"] == Value::Bool(true)),
+        idempotency_key: parameters.iter().any(|each| {
+            each["in"] == "header" && (each["required"] == Value::Bool(true) || each.get("example").is_some())
+        }),
         body: body_value(schemas, one),
         upload: row.upload,
     }
@@ -293,13 +296,13 @@ fn call<'a>(schemas: &Schemas<'a>, one: &Described<'a>) -> Call<'static> {
 
 /// A value such as the parameter may have: an id of the kind that its description names.
 fn parameter_value<'a>(schemas: &Schemas<'a>, row: &Operation, each: &'a Value, name: &str) -> String {
+    if let Some(example) = each.get("example") {
+        return example.as_str().map_or_else(|| example.to_string(), str::to_owned);
+    }
     let about = each["description"].as_str().unwrap_or_default();
     if let Some((prefix, _)) = about.split_once("_…").filter(|_| each["in"] == "path") {
         let prefix = prefix.rsplit('`').next().unwrap_or_default();
         return format!("{prefix}_01h00000000000000000000000");
-    }
-    if let Some(example) = each.get("example") {
-        return example.as_str().map_or_else(|| example.to_string(), str::to_owned);
     }
     match (name, row.path) {
         ("q", _) => "Meera".into(),

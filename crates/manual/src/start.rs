@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::html::escape;
-use crate::markdown_path;
-use crate::page::{Block, Card, Kind, Page};
+use crate::page::{Block, Card, Kind, Page, markdown_path};
 use crate::written::guide_cards;
 
 /// `/docs`.

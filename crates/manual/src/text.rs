@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::links::Links;
 use crate::markdown::with_links;
-use crate::page::{Block, Card, Page};
+use crate::page::{Block, Card, Page, markdown_path};
 use crate::schema::Field;
 
 /// The whole page.
@@ -74,6 +74,6 @@ fn push_fields(out: &mut String, fields: &[Field], level: usize) {
 fn push_cards(out: &mut String, cards: &[Card]) {
     for card in cards {
         let about = if card.about.is_empty() { String::new() } else { format!(": {}", card.about) };
-        let _ = writeln!(out, "- [{}]({}){about}", card.title, crate::markdown_path(&card.href));
+        let _ = writeln!(out, "- [{}]({}){about}", card.title, markdown_path(&card.href));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, Method, header};
 
-use super::console_files::{Coding, accepted, per_mille};
+use super::codings::{Coding, accepted, per_mille};
 use super::handler::{Outcome, Reply, is_known};
 use crate::app::api_documents::PackedFile;
 use crate::app::{App, Failure};

@@ -6,6 +6,7 @@ pub mod answers;
 pub mod body;
 pub mod certificates;
 pub mod channel_hook;
+mod codings;
 pub mod connection;
 pub mod console;
 pub mod console_files;
