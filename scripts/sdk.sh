@@ -28,9 +28,13 @@ rm -rf "$home/wheel" "$home/fresh"
 # Type stubs and packages of the SDK come from the wheel, so that what is checked is what is installed.
 python3 -m venv "$home/fresh"
 "$home/fresh/bin/pip" install --quiet --disable-pip-version-check --constraint sdk/python/requirements.txt "$home"/wheel/dastak-*.whl pytest
+python3 -m venv --clear "$home/oldest"
+"$home/oldest/bin/pip" install --quiet --disable-pip-version-check "$home"/wheel/dastak-*.whl httpx==0.27.0 pydantic==2.8.0 pytest
 check() { (cd "$1" && shift && "$tools/mypy" --strict --python-executable "$home/fresh/bin/python" --cache-dir "$home/mypy" "$@"); }
 check sdk/python src
 MYPYPATH=tests check sdk python/tests tests generate.py generator ../examples/first_call.py
+python3 sdk/tests/readme.py sdk/python/README.md python "$home/readme.py"
+check "$home" readme.py
 
 echo "== TypeScript: the package, types"
 build=$home/typescript fresh=$home/fresh-typescript
@@ -48,11 +52,13 @@ echo '{ "private": true, "type": "module" }' >"$fresh/package.json"
 cp -R sdk/typescript/tests "$fresh/tests"
 cp sdk/typescript/tsconfig.json "$fresh/tests/base.json"
 cp examples/first-call.ts "$fresh/tests/"
+python3 sdk/tests/readme.py sdk/typescript/README.md ts "$fresh/tests/readme.ts"
 "$build/node_modules/.bin/tsc" --project "$fresh/tests"
 
 echo "== on SQLite"
 on() { python3 "$top/sdk/tests/service.py" "$dastak" "$@"; }
 on "$home/fresh/bin/python" -m pytest --quiet -p no:cacheprovider sdk/python/tests
+on "$home/oldest/bin/python" -m pytest --quiet -p no:cacheprovider sdk/python/tests
 on node --test --test-reporter=dot "$fresh/built/"
 echo "== in Bun"
 (cd "$fresh" && on "$build/node_modules/.bin/bun" test ./built/hostile.test.js ./built/rules.test.js ./built/story.test.js)

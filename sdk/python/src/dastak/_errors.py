@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
+
+if TYPE_CHECKING:
+    from .models import ErrorCode
 
 _SHOWN_OF_A_BODY = 500
 
@@ -59,7 +62,7 @@ class ApiError(DastakError):
         self.message = message
         self.status = status
         """The HTTP status; that of the answer also for an error within a stream."""
-        self.code = code
+        self.code: ErrorCode | None = code
         """The code of the error, such as `call_blocked`; None when the answer had none, such as one of a proxy."""
         self.meta: dict[str, Any] = dict(meta or {})
         """Details, such as `field`, the first wrong field."""
