@@ -28,9 +28,10 @@ seeds: ## seeds of the simulation that no other run takes: make seeds FIRST=2000
 packages:
 	@scripts/packages.sh cc:build-essential python3:python3 node:nodejs npm:npm '/usr/lib/postgresql/*/bin/initdb:postgresql' chromium:chromium $(SPEECH) $(PEERS)
 
-openapi: ## rewrites the golden API documents: the public one, and the operator's, of which the console has its types
+openapi: ## rewrites the golden API documents: the public one, of which the SDKs have their core, and the operator's, of which the console has its types
 	cargo run --quiet --bin dastak -- openapi > openapi.json
 	cargo run --quiet --bin dastak -- openapi --operator > console/operator.json
+	python3 sdk/generate.py
 
 licenses: ## rewrites the licence texts of the crates that are linked in
 	python3 scripts/licenses.py
