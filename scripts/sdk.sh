@@ -62,6 +62,7 @@ python3 sdk/tests/readme.py sdk/typescript/README.md ts "$fresh/tests/readme.ts"
 
 echo "== on SQLite"
 on() { python3 "$top/sdk/tests/service.py" "$dastak" "$@"; }
+"$home/fresh/bin/python" -m pytest --quiet -p no:cacheprovider sdk/tests/test_generator.py
 on "$home/fresh/bin/python" -m pytest --quiet -p no:cacheprovider sdk/python/tests
 on "$home/oldest/bin/python" -m pytest --quiet -p no:cacheprovider sdk/python/tests
 on node --test --test-reporter=dot "$fresh/built/"

@@ -83,7 +83,7 @@ export class ApiError extends DastakError {
   readonly meta: Record<string, unknown>;
   /** The `X-Request-Id` of the answer, to be quoted to the operator. */
   readonly requestId: string | undefined;
-  /** The page about this code, where the service gives one. */
+  /** Path of the page about this code, at the address of the service. */
   readonly docUrl: string | undefined;
   /** Seconds to wait before the next request, where the service says so. */
   readonly retryAfter: number | undefined;

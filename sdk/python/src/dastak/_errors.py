@@ -69,7 +69,7 @@ class ApiError(DastakError):
         self.request_id = request_id
         """The `X-Request-Id` of the answer, to be quoted to the operator."""
         self.doc_url = doc_url
-        """The page about this code, where the service gives one."""
+        """Path of the page about this code, at the address of the service."""
         self.retry_after = retry_after
         """Seconds to wait before the next request, where the service says so."""
         self.headers: dict[str, str] = dict(headers or {})
