@@ -31,9 +31,10 @@ seeds: ## seeds of the simulation that no other run takes: make seeds FIRST=2000
 packages:
 	@scripts/packages.sh cc:build-essential python3:python3 node:nodejs npm:npm '/usr/lib/postgresql/*/bin/initdb:postgresql' chromium:chromium php:php-cli ruby:ruby $(SPEECH) $(PEERS) $(DEPLOYMENT)
 
-openapi: ## rewrites the golden API documents: the public one, and the operator's, of which the console has its types
+openapi: ## rewrites the golden API documents: the public one, of which the SDKs have their core, and the operator's, of which the console has its types
 	cargo run --quiet --bin dastak -- openapi > openapi.json
 	cargo run --quiet --bin dastak -- openapi --operator > console/operator.json
+	python3 sdk/generate.py
 
 settings: ## rewrites the page of all settings
 	cargo run --quiet --bin dastak -- settings > docs/operating/settings.md

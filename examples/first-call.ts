@@ -1,7 +1,8 @@
 /**
  * Makes an agent, has it call by a test key, prints what was said, and leaves a nudge. With `dastak dev` running beside it:
  *
- * set -a; . dastak-data/demo.env; bun examples/first-call.ts
+ *     npm install --prefix sdk/typescript && npm install --no-save ./sdk/typescript
+ *     set -a; . dastak-data/demo.env; bun examples/first-call.ts
  */
 
 import { setTimeout as sleep } from "node:timers/promises";

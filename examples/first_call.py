@@ -1,5 +1,6 @@
 """Makes an agent, has it call by a test key, prints what was said, and leaves a nudge. With `dastak dev` running beside it:
 
+pip install ./sdk/python
 set -a; . dastak-data/demo.env; python3 examples/first_call.py
 """
 

@@ -30,9 +30,14 @@ class Stub(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.lock = threading.Lock()
         self.log: dict[str, list[dict[str, Any]]] = {}
+        self.stopped = threading.Event()
 
     def url(self, segment: str = "") -> str:
         return f"http://127.0.0.1:{self.server_port}/{segment}".rstrip("/")
+
+    def shutdown(self) -> None:
+        self.stopped.set()
+        super().shutdown()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that goes away is part of the tests."""
@@ -178,6 +183,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.connection.recv(1)
         self.close_connection = True
 
+    def do_trickle(self, attempt: int, path: str) -> None:
+        """A body that comes byte by byte, each in time; the whole never does."""
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.end_headers()
+        self.close_connection = True
+        with contextlib.suppress(OSError):
+            while not self.server.stopped.wait(0.02):
+                self.wfile.write(b" ")
+
     def do_endless(self, attempt: int, path: str) -> None:
         """A body that never ends; a client stops it by its size."""
         self.send_response(200)
@@ -215,6 +230,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_stream_cut(self, attempt: int, path: str) -> None:
         self.stream('event: text\ndata: {"text":"Within "}\n\n', 'event: text\ndata: {"te')
+
+    def do_stream_silent(self, attempt: int, path: str) -> None:
+        self.stream('event: text\ndata: {"text":"Within "}\n\n')
+        self.connection.recv(1)
 
     def do_stream_error(self, attempt: int, path: str) -> None:
         self.stream('event: text\ndata: {"text":"Within "}\n\n', 'event: error\ndata: {"error":"the agent could not reply","code":"reply_failed"}\n\n')

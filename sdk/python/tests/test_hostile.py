@@ -151,6 +151,13 @@ def test_a_server_that_says_nothing_is_left(at: Callable[..., Client], stub: Stu
     assert len(log(stub, client)) == 2
 
 
+def test_an_answer_that_never_ends_is_left(at: Callable[..., Client], stub: Stub) -> None:
+    with pytest.raises(dastak.RequestTimeoutError):
+        at("trickle", timeout=0.3, max_retries=0).calls.get("call_1")
+    with pytest.raises(dastak.RequestTimeoutError):
+        at("stream-silent", timeout=0.3).chats.stream("chatsess_1", text="When?").reply()
+
+
 def test_an_answer_has_a_ceiling(at: Callable[..., Client]) -> None:
     with pytest.raises(dastak.UnexpectedAnswerError, match="64 MB"):
         at("endless").calls.get("call_1")

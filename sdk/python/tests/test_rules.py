@@ -30,7 +30,9 @@ def test_signatures(case: dict[str, Any]) -> None:
 def test_an_event_is_read_after_its_signature() -> None:
     case = vectors("signature")["cases"][0]
     event = webhooks.unwrap(case["payload"], case["header"], case["secrets"], now=case["now"])
-    assert event.type == "call.completed"
+    assert isinstance(event, models.CallCompletedEvent) and event.data.call_id == "call_01k0"
+    newer = models.Event.model_validate({"id": "evt_1", "type": "call.dreamt", "createdAt": "2026-01-01T00:00:00Z", "livemode": False, "data": {"of": 1}})
+    assert webhooks.known(newer) is newer and newer.data == {"of": 1}
     with pytest.raises(SignatureError):
         webhooks.unwrap(case["payload"] + " ", case["header"], case["secrets"], now=case["now"])
     with pytest.raises(InvalidArgumentError):

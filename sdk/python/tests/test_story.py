@@ -160,8 +160,8 @@ def test_a_webhook(live: Client, test: Client, agent: models.AgentDetail, receiv
     later(test, 30)
     headers, body = receiver.got.get(timeout=60)
     event = webhooks.unwrap(body, webhooks.signature_header(headers), ["whsec_of_before", endpoint.secret])
-    assert event.type == "call.completed" and event.livemode is False
-    assert event.model_dump(by_alias=True)["data"]["callId"] == placed.interaction_id
+    assert isinstance(event, models.CallCompletedEvent) and event.type == "call.completed" and event.livemode is False
+    assert (event.data.call_id, event.data.end_cause) == (placed.interaction_id, "agent_ended")
     with pytest.raises(dastak.SignatureError):
         webhooks.unwrap(body + b" ", webhooks.signature_header(headers), endpoint.secret)
     later(test, 5)
@@ -169,6 +169,7 @@ def test_a_webhook(live: Client, test: Client, agent: models.AgentDetail, receiv
     assert [(one.event, one.status) for one in deliveries] == [("call.completed", "succeeded")]
     found = test.events.list(after="start", limit=100)
     assert event.id in [one.id for one in found.data] and found.brand == "Service"
+    assert event in [webhooks.known(one) for one in found.data]
     assert event.id in [one.id for _, one in zip(found.data, test.events.follow(after="start"), strict=False)]
     assert live.webhooks.delete(endpoint.id).deleted is True
 

@@ -1,6 +1,7 @@
 /** What the SDK throws. Everything is a `DastakError`. */
 
 import { isObject, text } from "./json.js";
+import type { ErrorCode } from "./models.js";
 
 const SHOWN_OF_A_BODY = 500;
 
@@ -77,12 +78,12 @@ export class ApiError extends DastakError {
   /** The HTTP status; that of the answer also for an error within a stream. */
   readonly status: number;
   /** The code of the error, such as `call_blocked`; undefined when the answer had none, such as one of a proxy. */
-  readonly code: string | undefined;
+  readonly code: ErrorCode | undefined;
   /** Details, such as `field`, the first wrong field. */
   readonly meta: Record<string, unknown>;
   /** The `X-Request-Id` of the answer, to be quoted to the operator. */
   readonly requestId: string | undefined;
-  /** The page about this code, where the service gives one. */
+  /** Path of the page about this code, at the address of the service. */
   readonly docUrl: string | undefined;
   /** Seconds to wait before the next request, where the service says so. */
   readonly retryAfter: number | undefined;

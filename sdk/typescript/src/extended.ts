@@ -8,6 +8,7 @@ import { Calls as CallOperations } from "./operations/calls.js";
 import { Chats as ChatOperations } from "./operations/chats.js";
 import { Events as EventOperations } from "./operations/events.js";
 import { type KeyedOptions, type Operation, type RequestOptions, prepare } from "./requests.js";
+import { VERSION } from "./version.js";
 
 const SEND: Operation = { method: "POST", path: "/v1/chat/sessions/{id}/messages", keyed: true, json: true };
 const LONGEST_WAIT = 25;
@@ -17,10 +18,10 @@ export class Calls extends CallOperations {
   async recording(id: string, options: RequestOptions = {}): Promise<Download> {
     const call = await this.get(id, options);
     if (!call.recordingUrl) throw new NoRecordingError(`${id} has no recording, or not yet`);
-    const { Authorization: _, ...headers } = prepare(this.transport.settings, { method: "GET", path: "/" }, {}).headers;
+    const headers = { Accept: "audio/wav", "User-Agent": `dastak-typescript/${VERSION}` };
     const { timeout, maxRetries } = { ...this.transport.settings, ...options };
     const what = `GET ${new URL(call.recordingUrl).pathname}`;
-    const request = { method: "GET", url: call.recordingUrl, headers: { ...headers, Accept: "audio/wav" }, body: undefined, repeatable: true, what };
+    const request = { method: "GET", url: call.recordingUrl, headers, body: undefined, repeatable: true, what };
     return new Download(await this.transport.open({ ...request, timeout, maxRetries, signal: options.signal }));
   }
 }

@@ -26,6 +26,18 @@ export interface AccountKey {
   expiresAt: string | null;
 }
 
+/** A restriction of the business account by the provider, with details in the provider's own form. */
+export interface AccountRestriction {
+  /** The provider's word: `ACCOUNT_RESTRICTION`, `ACCOUNT_VIOLATION` or `DISABLED_UPDATE`. */
+  event: string;
+  /** Details of a restriction; null for other events. */
+  restrictionInfo: unknown;
+  /** Details of a violation; null for other events. */
+  violationInfo: unknown;
+  /** Details of a ban; null for other events. */
+  banInfo: unknown;
+}
+
 /** The workspace that the key belongs to. */
 export interface AccountWorkspace {
   /** Id of the workspace, `ws_…`. */
@@ -185,7 +197,7 @@ export interface AgentChange {
   /** Indian numbers to which a call may be transferred, in any usual notation; stored as `+91…`. */
   allowedTransferNumbers?: string[] | undefined;
   /** The values that the analysis extracts from a conversation; each `key` at most once. */
-  extractionSchema?: Extraction[] | undefined;
+  extractionSchema?: ExtractionInput[] | undefined;
   /**
    * Whether the voice is given numbers, sums, dates, times, addresses and abbreviations in words. Transcripts keep the text as written. Set
    * it to `false` where the speech provider does this better.
@@ -328,6 +340,52 @@ export interface AgentStatusChange {
   status: AgentStatus;
 }
 
+/** A chat that was analysed. */
+export interface AnalyzedChat {
+  /** Id of the chat, `chatsess_…`. */
+  chatId: string;
+  /** How the customer writes: `api`, `web` or `chatapp`. */
+  channel: ChatChannel;
+  /** Id of the agent, `agt_…`. */
+  agentId: string;
+  /** Id of the contact; null for a session over the API. */
+  contactId: string | null;
+  /** Your own id of the contact; null without one. */
+  externalRef: string | null;
+  /** The customer on the messaging channel; null for other chats. */
+  customer: ConversationCustomer | null;
+  /** The business number on the messaging channel, E.164; null for other chats. */
+  businessNumber: string | null;
+  /** How the chat began; `inbound` for a session over the API. */
+  origin: ChatOrigin;
+  /** Id of the call that the chat follows; null without one. */
+  linkedCallId: string | null;
+  /** `active` while the chat is open, then `ended`. */
+  status: ConversationStatus;
+  /** Why the chat ended; null while it is open. */
+  endCause: ChatEndCause | null;
+  /** When the chat was opened. */
+  startedAt: string;
+  /** When the chat ended; null while it is open. */
+  endedAt: string | null;
+  /** Number of messages in the chat. */
+  messageCount: number;
+  /** The language of the conversation: the agent's, or the one that the customer was followed into. */
+  language: LanguageCode;
+  /** Why and since when people have it; null while they do not. */
+  handoff: Handoff | null;
+  /** Always false: chats of test keys send no events. */
+  isTest: boolean;
+  /** The `metadata` of the request that started it. */
+  metadata: Record<string, unknown>;
+  /** The ad or post that the customer came from, in the channel's own form; null without one. */
+  adReferral: unknown;
+  /** What the analysis found. */
+  analysis: ChatAnalysis;
+  /** The messages up to the event, oldest first; empty once the chat is deleted. */
+  transcript?: TranscriptLine[];
+}
+
 /** Who picked up a call. */
 export type AnsweredBy = "person" | "voicemail" | "screener" | "announcement" | (string & {});
 
@@ -335,6 +393,56 @@ export type AnsweredBy = "person" | "voicemail" | "screener" | "announcement" | 
 export interface ApplyStagedList {
   /** Number of rows that the list is expected to have; another number is 409 `conflict`. */
   expectedRows: number;
+}
+
+/** A chat that was assigned to a teammate. */
+export interface AssignedChat {
+  /** Id of the chat, `chatsess_…`. */
+  chatId: string;
+  /** How the customer writes: `api`, `web` or `chatapp`. */
+  channel: ChatChannel;
+  /** Id of the agent, `agt_…`. */
+  agentId: string;
+  /** Id of the contact; null for a session over the API. */
+  contactId: string | null;
+  /** Your own id of the contact; null without one. */
+  externalRef: string | null;
+  /** The customer on the messaging channel; null for other chats. */
+  customer: ConversationCustomer | null;
+  /** The business number on the messaging channel, E.164; null for other chats. */
+  businessNumber: string | null;
+  /** How the chat began; `inbound` for a session over the API. */
+  origin: ChatOrigin;
+  /** Id of the call that the chat follows; null without one. */
+  linkedCallId: string | null;
+  /** `active` while the chat is open, then `ended`. */
+  status: ConversationStatus;
+  /** Why the chat ended; null while it is open. */
+  endCause: ChatEndCause | null;
+  /** When the chat was opened. */
+  startedAt: string;
+  /** When the chat ended; null while it is open. */
+  endedAt: string | null;
+  /** Number of messages in the chat. */
+  messageCount: number;
+  /** The language of the conversation: the agent's, or the one that the customer was followed into. */
+  language: LanguageCode;
+  /** Why and since when people have it; null while they do not. */
+  handoff: Handoff | null;
+  /** Always false: chats of test keys send no events. */
+  isTest: boolean;
+  /** The `metadata` of the request that started it. */
+  metadata: Record<string, unknown>;
+  /** The ad or post that the customer came from, in the channel's own form; null without one. */
+  adReferral: unknown;
+  /** The teammate who handles the chat now. */
+  assignedTo: Teammate;
+  /** The teammate or the API key that assigned it; null for `round_robin`. */
+  assignedBy: Assigner | null;
+  /** How it was assigned: `manual` (by a person or a request), or `round_robin`. */
+  reason: string;
+  /** The messages up to the event, oldest first; empty once the chat is deleted. */
+  transcript?: TranscriptLine[];
 }
 
 /** A conversation that was assigned. */
@@ -354,6 +462,9 @@ export interface Assignee {
   /** The teammate's e-mail address. */
   email: string;
 }
+
+/** Who assigned a chat: a teammate, or a request with an API key. */
+export type Assigner = Teammate | Record<string, unknown>;
 
 /** A stream that is attached to a campaign. */
 export interface AttachedStream {
@@ -417,6 +528,20 @@ export interface Board {
   boardId: string;
   /** The columns from left to right. */
   columns: BoardColumn[];
+}
+
+/** The event `board.card_moved`. A card moved into a column of a board with the automation `event`. */
+export interface BoardCardMovedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "board.card_moved";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: MovedCard;
 }
 
 /** A column of an outcome board. */
@@ -534,6 +659,20 @@ export interface CallAnalytics {
   usualWeekday?: UsualWeekday;
 }
 
+/** The event `call.completed`. A connected call ended. */
+export interface CallCompletedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "call.completed";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: CallData;
+}
+
 /** What the calls of the range cost. */
 export interface CallCosts {
   /** What all calls cost, in minor units. */
@@ -563,6 +702,42 @@ export interface CallCounts {
   campaign: CallFacet[];
   /** Number of calls by day, in order; days without calls are left out. */
   days: CallsOfDay[];
+}
+
+/** A call, as events show it; values that are not known yet are null. */
+export interface CallData {
+  /** Id of the call, `call_…`; fetch it with `GET /v1/calls/{id}`. */
+  callId: string;
+  /** Id of the agent on the call; null if there is none. */
+  agentId: string | null;
+  /** Id of the campaign that placed the call; null for any other call. */
+  campaignId: string | null;
+  /** Id of the contact; null for an incoming call whose caller is unknown. */
+  contactId: string | null;
+  /** Your own id of the contact; null without one. */
+  externalRef: string | null;
+  /** `outbound` if the agent called, `inbound` if the customer did. */
+  direction: Direction;
+  /** The number that was called, E.164, or `[erased]`. */
+  toNumber: string;
+  /** The number that called, E.164, or `[erased]`. */
+  fromNumber: string;
+  /** When the call was picked up; null if it was not. */
+  answeredAt: string | null;
+  /** Who picked up the call; null if nobody did, or if that is not known. */
+  answeredBy: AnsweredBy | null;
+  /** Time at which the call ended; null until then. */
+  endedAt: string | null;
+  /** Talk time in seconds; null while the call is live and when nobody picked up. */
+  durationSeconds: number | null;
+  /** Why the call ended; null while it is live. */
+  endCause: string | null;
+  /** The agent's disposition as a key; null until it is known. */
+  outcome: string | null;
+  /** The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`. */
+  language: LanguageCode | null;
+  /** What the client gave as `metadata`. */
+  metadata: Record<string, unknown>;
 }
 
 /** The calls of one day in India (UTC+05:30). */
@@ -687,6 +862,20 @@ export interface CallFacet {
   count: number;
 }
 
+/** The event `call.failed`. The call never connected. */
+export interface CallFailedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "call.failed";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: FailedCall;
+}
+
 /** Why somebody should look at a live call. */
 export type CallFlag = "asks_for_person" | "asked_not_to_be_called" | "slow_reaction" | "silent" | (string & {});
 
@@ -724,6 +913,20 @@ export interface CallPage {
   data: Call[];
   /** `cursor` of the next page; null on the last page. */
   nextCursor: string | null;
+}
+
+/** The event `call.started`. The call connected: the callee answered, or the inbound agent picked up. */
+export interface CallStartedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "call.started";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: CallData;
 }
 
 /** Where a call is. */
@@ -782,6 +985,20 @@ export interface CallTotals {
   blockedCalls: number;
   /** Inbound calls that were declined; they are not in `calls`. */
   declinedCalls: number;
+}
+
+/** The event `call.transferred`. The agent handed the caller to a person who answered. */
+export interface CallTransferredEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "call.transferred";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: TransferredCall;
 }
 
 /** A turn of the conversation. */
@@ -983,7 +1200,7 @@ export interface CampaignChatappSettings {
    * Sources of the template's values by placeholder: `header`, `header_media` (an https link), `body.<number or name>`, `button.<index>`. A
    * contact without a value is skipped.
    */
-  paramMapping?: Record<string, CampaignParam> | undefined;
+  paramMapping?: Record<string, CampaignParamInput> | undefined;
   /** The provider's id of the number that sends; null for the default number. */
   phoneNumberId?: string | null | undefined;
   /** Most messages per minute; 60 in a new campaign. */
@@ -1030,6 +1247,20 @@ export interface CampaignChatappStats {
   optedOutAfter: number;
 }
 
+/** The event `campaign.finished`. A campaign completed. */
+export interface CampaignFinishedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "campaign.finished";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: FinishedCampaign;
+}
+
 /** Number of contacts by progress of their conversations. */
 export interface CampaignFunnel {
   /** Contacts on the campaign's board who answered a call. */
@@ -1056,6 +1287,17 @@ export interface CampaignLifecycle {
 
 /** The source of a template's value. */
 export interface CampaignParam {
+  /**
+   * `column`: a variable of the calling list; `contact`: `name`, `email`, `phone` or an attribute of the contact; `static`: the text
+   * itself.
+   */
+  source: ChannelParamSource;
+  /** Name of the variable or of the contact's field, or the static text. */
+  value: string;
+}
+
+/** The source of a template's value. */
+export interface CampaignParamInput {
   /**
    * `column`: a variable of the calling list; `contact`: `name`, `email`, `phone` or an attribute of the contact; `static`: the text
    * itself.
@@ -1518,11 +1760,149 @@ export interface ChannelTemplatePage {
   nextCursor: string | null;
 }
 
+/** What the analysis of a chat found. */
+export interface ChatAnalysis {
+  /** Summary of the chat, at most 4,000 characters; null without one. */
+  summary: string | null;
+  /** Captured and extracted values by key; null without any. */
+  extracted: Record<string, unknown> | null;
+  /** Sentiment of the customer: `positive`, `neutral` or `negative`; null if it is unknown. */
+  sentiment: string | null;
+  /** The disposition as a key; null if it is unknown. */
+  outcome: string | null;
+}
+
+/** The event `chat.analyzed`. A finished chat was analysed. */
+export interface ChatAnalyzedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "chat.analyzed";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: AnalyzedChat;
+}
+
+/** The event `chat.assigned`. A conversation was assigned to a teammate. */
+export interface ChatAssignedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "chat.assigned";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: AssignedChat;
+}
+
 /** What carries a chat's words. */
 export type ChatChannel = "api" | "web" | "chatapp" | (string & {});
 
+/** The event `chat.completed`. A chat ended. */
+export interface ChatCompletedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "chat.completed";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: ChatWithTranscript;
+}
+
+/** A chat, as events show it. */
+export interface ChatData {
+  /** Id of the chat, `chatsess_…`. */
+  chatId: string;
+  /** How the customer writes: `api`, `web` or `chatapp`. */
+  channel: ChatChannel;
+  /** Id of the agent, `agt_…`. */
+  agentId: string;
+  /** Id of the contact; null for a session over the API. */
+  contactId: string | null;
+  /** Your own id of the contact; null without one. */
+  externalRef: string | null;
+  /** The customer on the messaging channel; null for other chats. */
+  customer: ConversationCustomer | null;
+  /** The business number on the messaging channel, E.164; null for other chats. */
+  businessNumber: string | null;
+  /** How the chat began; `inbound` for a session over the API. */
+  origin: ChatOrigin;
+  /** Id of the call that the chat follows; null without one. */
+  linkedCallId: string | null;
+  /** `active` while the chat is open, then `ended`. */
+  status: ConversationStatus;
+  /** Why the chat ended; null while it is open. */
+  endCause: ChatEndCause | null;
+  /** When the chat was opened. */
+  startedAt: string;
+  /** When the chat ended; null while it is open. */
+  endedAt: string | null;
+  /** Number of messages in the chat. */
+  messageCount: number;
+  /** The language of the conversation: the agent's, or the one that the customer was followed into. */
+  language: LanguageCode;
+  /** Why and since when people have it; null while they do not. */
+  handoff: Handoff | null;
+  /** Always false: chats of test keys send no events. */
+  isTest: boolean;
+  /** The `metadata` of the request that started it. */
+  metadata: Record<string, unknown>;
+  /** The ad or post that the customer came from, in the channel's own form; null without one. */
+  adReferral: unknown;
+}
+
 /** Why a chat ended. */
 export type ChatEndCause = "completed" | "idle_timeout" | "max_duration" | "agent_ended" | "human_ended" | "opted_out" | "no_reply" | "erased" | "abandoned" | "template_failed" | "ai_unavailable" | (string & {});
+
+/** The event `chat.evaluated`. A finished chat was graded. */
+export interface ChatEvaluatedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "chat.evaluated";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: EvaluatedChat;
+}
+
+/** The event `chat.handed_back`. A helpdesk handed a conversation back. */
+export interface ChatHandedBackEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "chat.handed_back";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: HandedBackChat;
+}
+
+/** The event `chat.handoff_requested`. A conversation waits for a person. */
+export interface ChatHandoffRequestedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "chat.handoff_requested";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: HandoffRequest;
+}
 
 /** A label of conversations. */
 export interface ChatLabel {
@@ -1582,8 +1962,94 @@ export interface ChatSession {
   messages: ChatMessage[];
 }
 
+/** The event `chat.started`. A chat began. */
+export interface ChatStartedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "chat.started";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: ChatData;
+}
+
 /** State of a chat session. */
 export type ChatState = "ai" | "awaiting_human" | "human" | "ended" | (string & {});
+
+/** The event `chat.taken_over`. A helpdesk took a conversation over. */
+export interface ChatTakenOverEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "chat.taken_over";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: TakenOverChat;
+}
+
+/** A chat that ended, with everything that was said in it. */
+export interface ChatWithTranscript {
+  /** Id of the chat, `chatsess_…`. */
+  chatId: string;
+  /** How the customer writes: `api`, `web` or `chatapp`. */
+  channel: ChatChannel;
+  /** Id of the agent, `agt_…`. */
+  agentId: string;
+  /** Id of the contact; null for a session over the API. */
+  contactId: string | null;
+  /** Your own id of the contact; null without one. */
+  externalRef: string | null;
+  /** The customer on the messaging channel; null for other chats. */
+  customer: ConversationCustomer | null;
+  /** The business number on the messaging channel, E.164; null for other chats. */
+  businessNumber: string | null;
+  /** How the chat began; `inbound` for a session over the API. */
+  origin: ChatOrigin;
+  /** Id of the call that the chat follows; null without one. */
+  linkedCallId: string | null;
+  /** `active` while the chat is open, then `ended`. */
+  status: ConversationStatus;
+  /** Why the chat ended; null while it is open. */
+  endCause: ChatEndCause | null;
+  /** When the chat was opened. */
+  startedAt: string;
+  /** When the chat ended; null while it is open. */
+  endedAt: string | null;
+  /** Number of messages in the chat. */
+  messageCount: number;
+  /** The language of the conversation: the agent's, or the one that the customer was followed into. */
+  language: LanguageCode;
+  /** Why and since when people have it; null while they do not. */
+  handoff: Handoff | null;
+  /** Always false: chats of test keys send no events. */
+  isTest: boolean;
+  /** The `metadata` of the request that started it. */
+  metadata: Record<string, unknown>;
+  /** The ad or post that the customer came from, in the channel's own form; null without one. */
+  adReferral: unknown;
+  /** The messages up to the event, oldest first; empty once the chat is deleted. */
+  transcript?: TranscriptLine[];
+}
+
+/** The event `chatapp.account_restricted`. The provider restricted, flagged or disabled the business account. */
+export interface ChatappAccountRestrictedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "chatapp.account_restricted";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: AccountRestriction;
+}
 
 /** What the provider is expected to charge for a campaign. */
 export interface ChatappCharges {
@@ -1595,6 +2061,34 @@ export interface ChatappCharges {
   perMessage: string;
   /** Price of all messages that would be sent, as a decimal number with four decimals. */
   total: string;
+}
+
+/** The event `chatapp.number_ai_paused`. AI replies on a number pause for an hour. */
+export interface ChatappNumberAiPausedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "chatapp.number_ai_paused";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: NumberPause;
+}
+
+/** The event `chatapp.number_quality_changed`. A number's quality rating changed. */
+export interface ChatappNumberQualityChangedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "chatapp.number_quality_changed";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: NumberQuality;
 }
 
 /** Who would get the message of a campaign on the messaging channel, when, and at what price. Nothing is stored or sent. */
@@ -1640,6 +2134,20 @@ export interface ChatappProblem {
   code: string;
   /** Description of the problem, for people. */
   message: string;
+}
+
+/** The event `chatapp.template.updated`. A template changed at the provider. */
+export interface ChatappTemplateUpdatedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "chatapp.template.updated";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: UpdatedTemplate;
 }
 
 /** The colour of a column. */
@@ -1811,6 +2319,20 @@ export interface ContactDetail {
 
 /** Language of a contact: `en` (English) or `hi` (Hindi). */
 export type ContactLanguage = "en" | "hi" | (string & {});
+
+/** The event `contact.opted_out`. A contact was put on the do-not-call list, or replied STOP. */
+export interface ContactOptedOutEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "contact.opted_out";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: OptedOutContact;
+}
 
 /** A page of a list that is read with a cursor. */
 export interface ContactPage {
@@ -2072,7 +2594,7 @@ export interface CreatedWebhookEndpoint {
   /** The address that receives the deliveries. */
   url: string;
   /** Event types that it receives; empty for every event except `message.*` and `chat.evaluated`. */
-  events: string[];
+  events: EventType[];
   /** Agents whose events it receives; empty for all. */
   agentIds: string[];
   /** Your own note; null for none. */
@@ -2103,6 +2625,24 @@ export interface CriterionAgreement {
 
 /** How a criterion is graded: met or not, or by a score. */
 export type CriterionKind = "pass_fail" | "score" | (string & {});
+
+/** The result of one criterion. */
+export interface CriterionResult {
+  /** Key that identifies the criterion. */
+  criterionKey: string;
+  /** The name of the criterion, for people. */
+  name: string;
+  /** `pass_fail` or `score`: how the criterion is graded. */
+  kind: CriterionKind;
+  /** The score from which it is met; null for `pass_fail`. */
+  passThreshold: number | null;
+  /** `pass`, `fail`, or `na` if it does not apply or no grade could be had. */
+  verdict: EvaluationVerdict;
+  /** The score that it got, from 0 to 100; null for `pass_fail` and without one. */
+  score: number | null;
+  /** The model's reasons for the verdict. */
+  reasoning: string;
+}
 
 /** The shares of one criterion. */
 export interface CriterionShares {
@@ -2221,7 +2761,7 @@ export interface Delivery {
   /** Id of the event, `evt_…`; the same in all deliveries of the event. */
   eventId: string;
   /** Type of the event, such as `call.completed`. */
-  event: string;
+  event: EventType;
   /** `pending`, `succeeded` or `failed`. */
   status: DeliveryStatus;
   /** All attempts, oldest first. */
@@ -2283,8 +2823,47 @@ export interface DoNotCallEntry {
   createdAt: string;
 }
 
+/** What a file is, by what it holds. */
+export type DocumentFileType = "application/pdf" | "image/jpeg" | "image/png" | "image/webp" | (string & {});
+
+/** A file of a document. */
+export interface DocumentPart {
+  /** Name of the part, as it was sent, or `part1`, `part2`, …. */
+  part: string;
+  /** Content type of the file, detected from its content. */
+  contentType: DocumentFileType;
+}
+
+/** The event `document.received`. A document step finished in a chat. */
+export interface DocumentReceivedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "document.received";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: ReceivedDocument;
+}
+
 /** State of a requested document. */
 export type DocumentStatus = "open" | "verified" | "unverified" | "failed" | "rejected" | (string & {});
+
+/** The event `document.updated`. A teammate verified or rejected a document. */
+export interface DocumentUpdatedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "document.updated";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: ReceivedDocument;
+}
 
 /** How often an edge was taken. */
 export interface EdgeVisitCount {
@@ -2296,6 +2875,54 @@ export interface EdgeVisitCount {
   to: string | null;
   /** How often conversations took it. */
   visits: number;
+}
+
+/** A nudge whose dial ended unanswered and that will be dialled again. */
+export interface EndedAttempt {
+  /** Id of the nudge, `ndg_…`. */
+  id: string;
+  /** Id of the agent that calls, `agt_…`. */
+  agentId: string;
+  /** `queued` (due), `scheduled` (held until `nextAttemptAt`), `dialing` (picked up), `in_progress` or `finished`. */
+  status: NudgeStatus;
+  /** The final result; null until the nudge is finished. */
+  result: NudgeResult | null;
+  /** While it waits, why; once finished, how it ended. Null while it waits for `scheduledAt`, and with `blockReason`. */
+  statusReason: string | null;
+  /** The compliance gate that refused the call: `dnd`, `opt_out`, `frequency_cap`, `consent` or `calling_window`; null otherwise. */
+  blockReason: string | null;
+  /** The number to call, E.164; `[erased]` once the contact is erased. */
+  toNumber: string;
+  /** The caller id, E.164; null if the workspace had no number. */
+  fromNumber: string | null;
+  /** Your own id of the nudge; null without one and once the contact is erased. */
+  externalRef: string | null;
+  /** Values for the agent's flow, as text; empty once the contact is erased. */
+  variables: Record<string, string>;
+  /** The `metadata` of the request; empty once the contact is erased. */
+  metadata: Record<string, unknown>;
+  /** `queue` or `reject`: what happens outside the calling window. */
+  outsideWindow: OutsideWindow;
+  /** Dial no earlier than this time; null for at once. */
+  scheduledAt: string | null;
+  /** When the nudge is dialled or checked next; null unless it waits. */
+  nextAttemptAt: string | null;
+  /** The nudge gives up after this time. */
+  expiresAt: string;
+  /** When an unanswered dial is retried. */
+  retry: NudgeRetry;
+  /** Number of dials so far; holds do not count. */
+  attempts: number;
+  /** Id of the answered call, and after the end of the last call; null while the nudge waits. */
+  callId: string | null;
+  /** False for a nudge of a test key, whose call is simulated. */
+  livemode: boolean;
+  /** When the nudge was created. */
+  createdAt: string;
+  /** When the nudge finished; null before that. */
+  finishedAt: string | null;
+  /** The dial that ended; absent if there was no call. */
+  attempt?: NudgeAttempt;
 }
 
 /** A conversation that was ended. */
@@ -2385,11 +3012,48 @@ export interface Error {
   /** What is wrong and what to do, for people. The text may change; branch on `code`. */
   error: string;
   /** Machine-readable code of the error. New codes may be added. */
-  code: string;
+  code: ErrorCode;
+  /** Path of the page about the code, `/docs/errors/<code>` at the address of the service: what it means and what to do. */
+  docUrl: string;
   /** Details, such as `field` (the first wrong field), `missing` or `nudgeId`; absent without any. */
   meta?: Record<string, unknown>;
   /** Id of the request, the same as the header `X-Request-Id`; only with status 500. */
   requestId?: string;
+}
+
+/** Code of an error, such as `not_found`. Each has a page of its own in `docUrl`. */
+export type ErrorCode = "active_session_exists" | "agent_in_use" | "agent_locked" | "agent_not_active" | "agent_not_call" | "agent_not_chatapp" | "agent_not_found" | "agent_not_inbound" | "agent_not_outbound" | "agent_not_published" | "agent_number_mismatch" | "agent_number_missing" | "agent_offline" | "agent_unavailable" | "agent_uses_flow" | "api_scope_missing" | "assignee_not_allowed" | "brain_unavailable" | "call_blocked" | "call_not_active" | "call_not_placed" | "campaign_launched" | "campaign_limit" | "channel_not_supported" | "chat_not_enabled" | "chatapp_agents_off" | "chatapp_campaign" | "chatapp_config_unexpected" | "chatapp_disabled" | "chatapp_not_connected" | "column_not_on_board" | "compliance_pack_invalid" | "concurrency_limit" | "conflict" | "contact_erased" | "contact_has_history" | "contact_opted_out" | "conversation_ended" | "cross_site" | "delivery_failed" | "delivery_redacted" | "dlt_required" | "document_not_requested" | "document_too_large" | "document_unreadable" | "document_unsupported" | "endpoint_limit" | "feature_disabled" | "flow_conflict" | "flow_not_ready" | "from_number_not_owned" | "hangup_failed" | "hangup_unavailable" | "held_by_helpdesk" | "held_by_teammate" | "idempotency_in_progress" | "idempotency_key_reused" | "inbox_full" | "insufficient_balance" | "internal_error" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_number" | "invalid_opt_in" | "invalid_request" | "invalid_schedule" | "invalid_variables" | "invalid_webhook_url" | "invitation_invalid" | "knowledge_base_full" | "knowledge_base_limit" | "knowledge_base_not_found" | "kyb_required" | "link_invalid" | "link_not_fetched" | "malformed_json" | "method_not_allowed" | "missing_required_variables" | "no_phone_number" | "no_valid_numbers" | "not_found" | "nudge_in_flight" | "nudge_not_cancellable" | "openid_refused" | "opt_in_required" | "opt_out_downgrade" | "outside_calling_window" | "password_wrong" | "payload_too_large" | "pending_limit" | "phone_immutable" | "phone_number_required" | "phone_taken" | "plan_feature_locked" | "possibly_placed" | "preflight_blocked" | "provider_refused" | "provider_unavailable" | "range_not_satisfiable" | "rate_limited" | "recipient_unsupported" | "reply_failed" | "reply_in_progress" | "request_timeout" | "role_missing" | "scheduled_at_in_past" | "scheduled_at_too_far" | "scheduled_call_not_cancellable" | "session_ended" | "sign_in_failed" | "sign_in_link_invalid" | "stream_attached" | "stream_limit" | "stream_paused" | "template_not_found" | "template_params_invalid" | "template_unavailable" | "test_mode_read_only" | "tier_limit_reached" | "unauthorized" | "unavailable" | "unknown_field" | "vertical_not_allowed" | "voice_unavailable" | "window_closed" | "workflow_template_invalid" | "workspace_suspended" | (string & {});
+
+/** A chat that was graded against criteria. */
+export interface EvaluatedChat {
+  /** Id of the chat, `chatsess_…`. */
+  chatId: string;
+  /** How the customer writes: `api`, `web` or `chatapp`. */
+  channel: ChatChannel;
+  /** Id of the agent, `agt_…`. */
+  agentId: string;
+  /** Id of the contact; null for a session over the API. */
+  contactId: string | null;
+  /** Id of the evaluation, `evr_…`; dedupe on it. */
+  runId: string;
+  /** Number of the evaluation among those of the chat, from 1. */
+  runNo: number;
+  /** What started the evaluation: `auto`, `sweep` or `manual`. */
+  trigger: EvaluationTrigger;
+  /** The model that graded the chat; empty if none did. */
+  model: string;
+  /** When the chat was graded. */
+  evaluatedAt: string;
+  /** Number of criteria that were met. */
+  passed: number;
+  /** Number of criteria that were not met. */
+  failed: number;
+  /** Number of criteria that do not apply to the chat, or for which no grade could be had. */
+  notApplicable: number;
+  /** The result of each criterion. */
+  results: CriterionResult[];
+  /** Whether the chat is a test of the agent. */
+  isTest: boolean;
 }
 
 /** The evaluation of one conversation. */
@@ -2596,12 +3260,12 @@ export interface Event {
   /** Id of the event, `evt_…`; the same through retries and replays. */
   id: string;
   /** Type of the event, such as `call.completed`; more types may be added. */
-  type: string;
+  type: EventType;
   /** When the event happened. */
   createdAt: string;
   /** False for events of test keys and for samples. */
   livemode: boolean;
-  /** The payload; its fields depend on the type. */
+  /** The payload. Its fields depend on the type: the section `webhooks` of this document describes those of each. */
   data: unknown;
 }
 
@@ -2613,6 +3277,16 @@ export interface EventStream {
   cursor: string;
   /** The name of the service in the headers of deliveries. */
   brand: string;
+}
+
+/** The template of a message, as events show it. */
+export interface EventTemplate {
+  /** The name of the template. */
+  name: string;
+  /** Language of the template, such as `en_US`. */
+  language: string;
+  /** Category of the template when the message was accepted; null if it is unknown. */
+  category: string | null;
 }
 
 /** The sample event to send. */
@@ -2634,8 +3308,56 @@ export interface Extraction {
   type: ExtractionType;
 }
 
+/** A value that the analysis extracts from a conversation. */
+export interface ExtractionInput {
+  /** The key of the value in `extracted`; unique within the list. */
+  key: string;
+  /** What the value means, for people and for the language model. */
+  label: string;
+  /** `text`, `boolean` or `number`: the type of the value in `extracted`. */
+  type: ExtractionType;
+}
+
 /** The type of an extracted value. */
 export type ExtractionType = "text" | "boolean" | "number" | (string & {});
+
+/** A call that never connected. */
+export interface FailedCall {
+  /** Id of the call, `call_…`; fetch it with `GET /v1/calls/{id}`. */
+  callId: string;
+  /** Id of the agent on the call; null if there is none. */
+  agentId: string | null;
+  /** Id of the campaign that placed the call; null for any other call. */
+  campaignId: string | null;
+  /** Id of the contact; null for an incoming call whose caller is unknown. */
+  contactId: string | null;
+  /** Your own id of the contact; null without one. */
+  externalRef: string | null;
+  /** `outbound` if the agent called, `inbound` if the customer did. */
+  direction: Direction;
+  /** The number that was called, E.164, or `[erased]`. */
+  toNumber: string;
+  /** The number that called, E.164, or `[erased]`. */
+  fromNumber: string;
+  /** When the call was picked up; null if it was not. */
+  answeredAt: string | null;
+  /** Who picked up the call; null if nobody did, or if that is not known. */
+  answeredBy: AnsweredBy | null;
+  /** Time at which the call ended; null until then. */
+  endedAt: string | null;
+  /** Talk time in seconds; null while the call is live and when nobody picked up. */
+  durationSeconds: number | null;
+  /** Why the call ended; null while it is live. */
+  endCause: string | null;
+  /** The agent's disposition as a key; null until it is known. */
+  outcome: string | null;
+  /** The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`. */
+  language: LanguageCode | null;
+  /** What the client gave as `metadata`. */
+  metadata: Record<string, unknown>;
+  /** The compliance gate that refused a dial of a campaign; absent otherwise. */
+  blockReason?: string;
+}
 
 /** Which failed deliveries are sent again. */
 export interface FailedReplay {
@@ -2681,6 +3403,125 @@ export interface FieldMapChange {
   name?: string | null | undefined;
   /** Name of the field with the record's own id, by which duplicates are recognised. */
   externalId?: string | null | undefined;
+}
+
+/** A campaign that is over. */
+export interface FinishedCampaign {
+  /** Id of the campaign, `cmp_…`. */
+  campaignId: string;
+  /** The name of the campaign, for people. */
+  name: string;
+  /** Id of the campaign's agent; null if it has none. */
+  agentId: string | null;
+  /** Why it is over: `list_complete`, `end_date` or `requested`. */
+  reason: string;
+  /** When the campaign completed. */
+  finishedAt: string;
+  /** `chatapp` for a campaign on the messaging channel; absent otherwise. */
+  channel?: string;
+  /** Number of contacts by outcome of a campaign on the messaging channel; absent otherwise. */
+  stats?: FinishedStats;
+}
+
+/** A nudge that has its final result. */
+export interface FinishedNudge {
+  /** Id of the nudge, `ndg_…`. */
+  id: string;
+  /** Id of the agent that calls, `agt_…`. */
+  agentId: string;
+  /** `queued` (due), `scheduled` (held until `nextAttemptAt`), `dialing` (picked up), `in_progress` or `finished`. */
+  status: NudgeStatus;
+  /** The final result; null until the nudge is finished. */
+  result: NudgeResult | null;
+  /** While it waits, why; once finished, how it ended. Null while it waits for `scheduledAt`, and with `blockReason`. */
+  statusReason: string | null;
+  /** The compliance gate that refused the call: `dnd`, `opt_out`, `frequency_cap`, `consent` or `calling_window`; null otherwise. */
+  blockReason: string | null;
+  /** The number to call, E.164; `[erased]` once the contact is erased. */
+  toNumber: string;
+  /** The caller id, E.164; null if the workspace had no number. */
+  fromNumber: string | null;
+  /** Your own id of the nudge; null without one and once the contact is erased. */
+  externalRef: string | null;
+  /** Values for the agent's flow, as text; empty once the contact is erased. */
+  variables: Record<string, string>;
+  /** The `metadata` of the request; empty once the contact is erased. */
+  metadata: Record<string, unknown>;
+  /** `queue` or `reject`: what happens outside the calling window. */
+  outsideWindow: OutsideWindow;
+  /** Dial no earlier than this time; null for at once. */
+  scheduledAt: string | null;
+  /** When the nudge is dialled or checked next; null unless it waits. */
+  nextAttemptAt: string | null;
+  /** The nudge gives up after this time. */
+  expiresAt: string;
+  /** When an unanswered dial is retried. */
+  retry: NudgeRetry;
+  /** Number of dials so far; holds do not count. */
+  attempts: number;
+  /** Id of the answered call, and after the end of the last call; null while the nudge waits. */
+  callId: string | null;
+  /** False for a nudge of a test key, whose call is simulated. */
+  livemode: boolean;
+  /** When the nudge was created. */
+  createdAt: string;
+  /** When the nudge finished; null before that. */
+  finishedAt: string | null;
+  /** When the last call was placed. */
+  startedAt?: string;
+  /** When the last call was picked up; null if it was not. */
+  answeredAt?: string;
+  /** When the last call ended. */
+  endedAt?: string;
+  /** Why the last call ended. */
+  endCause?: string;
+  /** Talk time in seconds; null when nobody picked up. */
+  durationSeconds?: number;
+  /** The agent's disposition as a key; null until it is known. */
+  outcome?: string;
+  /** Summary of the conversation; null until the analysis is done. */
+  summary?: string;
+  /** Captured and extracted values by key; null without any. */
+  extracted?: Record<string, unknown>;
+  /** The last dial; absent if there was no call. */
+  attempt?: NudgeAttempt;
+}
+
+/**
+ * Number of contacts by outcome of a finished campaign on the messaging channel. Unlike in the API, `sending` is counted separately from
+ * `pending`.
+ */
+export interface FinishedStats {
+  /** Number of rows of the calling list. */
+  total: number;
+  /** Contacts to whom no message was sent yet. */
+  pending: number;
+  /** Contacts whose message the provider accepted. */
+  sent: number;
+  /** Contacts of `sent` whose message was delivered. */
+  delivered: number;
+  /** Contacts of `sent` who read the message. */
+  read: number;
+  /** Contacts of `sent` who replied within a week. */
+  replied: number;
+  /** Contacts whose message failed. */
+  failed: number;
+  /** Contacts whose message the provider held back because they get much marketing; not a failure. */
+  frequencyCapped: number;
+  /** Contacts to whom no message is sent; see `skippedByReason`. */
+  skipped: number;
+  /** Contacts for whom it is unknown whether the message was sent; it is not sent again. */
+  deliveryUnknown: number;
+  /** Number of skipped contacts by reason: `invalid_phone`, `duplicate`, `opted_out`, `no_opt_in`, `missing_params` and others. */
+  skippedByReason: Record<string, number>;
+  /** Number of failed messages by the provider's error code. */
+  failedByCode: Record<string, number>;
+  /** Cards in a column of the type `won` on the campaign's board. */
+  converted: number;
+  /** Contacts who sent STOP after the message. */
+  optedOutAfter: number;
+  /** Contacts to whom a message is being sent. */
+  sending: number;
 }
 
 /** The flow of an agent: its draft and the published graph. */
@@ -2927,6 +3768,56 @@ export interface GateWarning {
 /** What is graded: a chat or a call. */
 export type GradedConversation = "chat" | "call" | (string & {});
 
+/** A chat that was handed back to its agent. */
+export interface HandedBackChat {
+  /** Id of the chat, `chatsess_…`. */
+  chatId: string;
+  /** How the customer writes: `api`, `web` or `chatapp`. */
+  channel: ChatChannel;
+  /** Id of the agent, `agt_…`. */
+  agentId: string;
+  /** Id of the contact; null for a session over the API. */
+  contactId: string | null;
+  /** Your own id of the contact; null without one. */
+  externalRef: string | null;
+  /** The customer on the messaging channel; null for other chats. */
+  customer: ConversationCustomer | null;
+  /** The business number on the messaging channel, E.164; null for other chats. */
+  businessNumber: string | null;
+  /** How the chat began; `inbound` for a session over the API. */
+  origin: ChatOrigin;
+  /** Id of the call that the chat follows; null without one. */
+  linkedCallId: string | null;
+  /** `active` while the chat is open, then `ended`. */
+  status: ConversationStatus;
+  /** Why the chat ended; null while it is open. */
+  endCause: ChatEndCause | null;
+  /** When the chat was opened. */
+  startedAt: string;
+  /** When the chat ended; null while it is open. */
+  endedAt: string | null;
+  /** Number of messages in the chat. */
+  messageCount: number;
+  /** The language of the conversation: the agent's, or the one that the customer was followed into. */
+  language: LanguageCode;
+  /** Why and since when people have it; null while they do not. */
+  handoff: Handoff | null;
+  /** Always false: chats of test keys send no events. */
+  isTest: boolean;
+  /** The `metadata` of the request that started it. */
+  metadata: Record<string, unknown>;
+  /** The ad or post that the customer came from, in the channel's own form; null without one. */
+  adReferral: unknown;
+  /** Who handed it back: `helpdesk` or `teammate`. */
+  by: string;
+  /** Note for the agent; null if none was given. */
+  note: string | null;
+  /** Number of messages of the team that were added to the history. */
+  messagesAdded: number;
+  /** The messages up to the event, oldest first; empty once the chat is deleted. */
+  transcript?: TranscriptLine[];
+}
+
 /** A conversation that its agent answers again. */
 export interface HandedBackConversation {
   /** Id of the conversation, `chatsess_…`. */
@@ -2937,6 +3828,64 @@ export interface HandedBackConversation {
   alreadyWithAgent: boolean;
   /** False with a test key: nothing was changed. */
   livemode: boolean;
+}
+
+/** The hand-off of a chat to people. */
+export interface Handoff {
+  /** Code of the reason; null if the agent asked for a person. */
+  reason: string | null;
+  /** When a person was requested. */
+  requestedAt: string;
+  /** Id of the teammate who handles the chat; null if none does. */
+  userId: string | null;
+}
+
+/** A chat for which a person was requested. */
+export interface HandoffRequest {
+  /** Id of the chat, `chatsess_…`. */
+  chatId: string;
+  /** How the customer writes: `api`, `web` or `chatapp`. */
+  channel: ChatChannel;
+  /** Id of the agent, `agt_…`. */
+  agentId: string;
+  /** Id of the contact; null for a session over the API. */
+  contactId: string | null;
+  /** Your own id of the contact; null without one. */
+  externalRef: string | null;
+  /** The customer on the messaging channel; null for other chats. */
+  customer: ConversationCustomer | null;
+  /** The business number on the messaging channel, E.164; null for other chats. */
+  businessNumber: string | null;
+  /** How the chat began; `inbound` for a session over the API. */
+  origin: ChatOrigin;
+  /** Id of the call that the chat follows; null without one. */
+  linkedCallId: string | null;
+  /** `active` while the chat is open, then `ended`. */
+  status: ConversationStatus;
+  /** Why the chat ended; null while it is open. */
+  endCause: ChatEndCause | null;
+  /** When the chat was opened. */
+  startedAt: string;
+  /** When the chat ended; null while it is open. */
+  endedAt: string | null;
+  /** Number of messages in the chat. */
+  messageCount: number;
+  /** The language of the conversation: the agent's, or the one that the customer was followed into. */
+  language: LanguageCode;
+  /** Why and since when people have it; null while they do not. */
+  handoff: Handoff | null;
+  /** Always false: chats of test keys send no events. */
+  isTest: boolean;
+  /** The `metadata` of the request that started it. */
+  metadata: Record<string, unknown>;
+  /** The ad or post that the customer came from, in the channel's own form; null without one. */
+  adReferral: unknown;
+  /** Code of the reason; null if the agent asked for a person. */
+  reason: string | null;
+  /** When a person was requested. */
+  handoffAt: string;
+  /** The messages up to the event, oldest first; empty once the chat is deleted. */
+  transcript?: TranscriptLine[];
 }
 
 /** Value of a template's header. */
@@ -3479,6 +4428,22 @@ export interface LogVerification {
   chains: ChainVerification[];
 }
 
+/** A wallet whose balance reached a lower level. */
+export interface LowWallet {
+  /** `low`, or `exhausted` when not one minute is left. */
+  level: string;
+  /** Balance in minor units (paise). */
+  balanceMinor: number;
+  /** The balance below which the level is `low`, in minor units. */
+  thresholdMinor: number;
+  /** Currency of the amounts, an ISO 4217 code. */
+  currency: string;
+  /** Price of one started minute of talk time, in minor units. */
+  costPerMinuteMinor: number;
+  /** Minutes that the balance pays for; null when a minute costs nothing. */
+  estimatedMinutesLeft: number | null;
+}
+
 /** A test link that was made, with its address. */
 export interface MadeTestLink {
   /** Id of the link, `tlnk_…`. */
@@ -3503,6 +4468,78 @@ export interface MadeTestLink {
   url: string;
 }
 
+/** A message, as `GET /v1/chatapp/messages/{id}` shows it; members for content that it does not have are absent. */
+export interface MessageData {
+  /** Id of the message, `camsg_…`. */
+  messageId: string;
+  /** The provider's id of the message; null until the provider has accepted it. */
+  providerMessageId: string | null;
+  /** Id of the conversation that the message belongs to; null without one. */
+  chatId: string | null;
+  /** Id of the thread: all messages between this number and this contact. */
+  threadId: string;
+  /** Id of the agent of the conversation or the campaign; null without one. */
+  agentId: string | null;
+  /** Id of the contact, `con_…`. */
+  contactId: string;
+  /** Your own id of the contact; null without one. */
+  externalRef: string | null;
+  /** `inbound` for a message of the customer, `outbound` for one to the customer. */
+  direction: MessageDirection;
+  /** Who sent the message. */
+  source: MessageSource;
+  /** Kind of content: `template`, `text`, `image`, `interactive` and others. */
+  type: string;
+  /** The text of the message; null without one. */
+  text: string | null;
+  /** The template that was sent; null for other messages. */
+  template: EventTemplate | null;
+  /** A received file; null without one. The bytes are fetched separately. */
+  media: MessageMedia | null;
+  /** Number of the sender, E.164; null for a customer who hides it. */
+  from: string | null;
+  /** Number of the recipient, E.164; null for a customer who hides it. */
+  to: string | null;
+  /** The customer's id on the channel; null if the channel reports none. */
+  customerUserId: string | null;
+  /** The customer's username on the channel; null without one. */
+  customerUsername: string | null;
+  /** The provider's id of the business number. */
+  phoneNumberId: string;
+  /** Status of the message at the time of the event. */
+  status: MessageStatus;
+  /** When the message was accepted here, or received. */
+  timestamp: string;
+  /** When the message got each status. */
+  statuses: MessageStatuses;
+  /** Why the message failed; absent if it did not. */
+  error?: MessageError;
+  /** Id of the message that it answers: the id here if that was known, otherwise the provider's; absent for no reply. */
+  replyTo?: string;
+  /** A reaction: `messageId` and `emoji`, which is null when the reaction was taken back; absent for other messages. */
+  reaction?: Record<string, unknown>;
+  /** What can be tapped, or what was tapped: `type`, `id`, `title`; absent for other messages. */
+  interactive?: Record<string, unknown>;
+  /** A place: `latitude`, `longitude`, `name`, `address`; absent for other messages. */
+  location?: Record<string, unknown>;
+  /** Other content, in the channel's own form; absent without any. */
+  content?: Record<string, unknown>;
+}
+
+/** The event `message.delivered`. A message reached the customer's phone. */
+export interface MessageDeliveredEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "message.delivered";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: MessageData;
+}
+
 /** Whether a message goes to the customer or comes from them. */
 export type MessageDirection = "outbound" | "inbound" | (string & {});
 
@@ -3516,6 +4553,20 @@ export interface MessageError {
   detail: string;
 }
 
+/** The event `message.failed`. A message failed at the channel, or was refused because the customer opted out. */
+export interface MessageFailedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "message.failed";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: MessageData;
+}
+
 /** A file that a customer sent. */
 export interface MessageMedia {
   /** Kind of file: `image`, `video`, `audio`, `document` or `sticker`. */
@@ -3526,6 +4577,48 @@ export interface MessageMedia {
   messageId: string;
   /** Whether the file was fetched from the provider and can be downloaded. */
   available: boolean;
+}
+
+/** The event `message.read`. The customer read a message. */
+export interface MessageReadEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "message.read";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: MessageData;
+}
+
+/** The event `message.received`. A customer sent the chat-app number a message. */
+export interface MessageReceivedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "message.received";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: MessageData;
+}
+
+/** The event `message.sent`. The channel accepted a message. */
+export interface MessageSentEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "message.sent";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: MessageData;
 }
 
 /** Who sent a message. */
@@ -3561,6 +4654,44 @@ export interface MessageTemplate {
 /** What moved a card: `api` for a person or a key, `sorting` after a call or a conversation. */
 export type MovedBy = "api" | "sorting" | (string & {});
 
+/** A card that was moved into a column. It is stored with the automation until that is due, without the reference. */
+export interface MovedCard {
+  /** Id of the outcome board. */
+  boardId: string;
+  /** Id of the campaign that the board belongs to; null for the board of an agent. */
+  campaignId: string | null;
+  /** Id of the agent that the board belongs to; null for the board of a campaign. */
+  agentId: string | null;
+  /** Id of the card on the board. */
+  cardId: string;
+  /** Id of the move, which is different for every move. */
+  moveId: string;
+  /** Id of the contact, `con_…`. */
+  contactId: string;
+  /** Id of the call that caused the move, or of the last call; null if the contact was never called. */
+  callId: string | null;
+  /** `api` for a move by hand, `sorting` for one by a rule, an outcome or the language model. */
+  movedBy: string;
+  /** The column that the card left; null for a new card. */
+  from: MovedColumn | null;
+  /** The column that the card was moved into. */
+  to: MovedColumn;
+  /** When the card was moved. */
+  movedAt: string;
+  /** Your own id of the contact; null without one. */
+  externalRef?: string;
+}
+
+/** A column of an outcome board. */
+export interface MovedColumn {
+  /** Id of the column. */
+  id: string;
+  /** Key of the column, unique on the board. */
+  key: string;
+  /** What the column means, whatever its name. */
+  type: ColumnType;
+}
+
 /** Settings of an agent. In `POST`, an absent field gets its default; in `PUT`, it is not changed. */
 export interface NewAgent {
   /** The name of the agent, for people; required for a new agent. */
@@ -3584,7 +4715,7 @@ export interface NewAgent {
   /** Indian numbers to which a call may be transferred, in any usual notation; stored as `+91…`. */
   allowedTransferNumbers?: string[] | undefined;
   /** The values that the analysis extracts from a conversation; each `key` at most once. */
-  extractionSchema?: Extraction[] | undefined;
+  extractionSchema?: ExtractionInput[] | undefined;
   /**
    * Whether the voice is given numbers, sums, dates, times, addresses and abbreviations in words. Transcripts keep the text as written. Set
    * it to `false` where the speech provider does this better.
@@ -4167,6 +5298,20 @@ export interface NudgeAttempt {
   extracted: Record<string, unknown> | null;
 }
 
+/** The event `nudge.attempt_ended`. An attempt ended unanswered and a retry was scheduled. */
+export interface NudgeAttemptEndedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "nudge.attempt_ended";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: EndedAttempt;
+}
+
 /** A batch of nudges to be checked. */
 export interface NudgeBatchPreflight {
   /** Id of a published, outbound call agent, `agt_…`. */
@@ -4244,6 +5389,34 @@ export interface NudgeDetail {
   recordingUrl: string | null;
 }
 
+/** The event `nudge.dialing`. A nudge call was placed and answered. */
+export interface NudgeDialingEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "nudge.dialing";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: Nudge;
+}
+
+/** The event `nudge.finished`. A nudge reached its final result. */
+export interface NudgeFinishedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "nudge.finished";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: FinishedNudge;
+}
+
 /** What would happen to a nudge now. Nothing is stored or dialled. */
 export interface NudgeForecast {
   /** The number that would be called, E.164. */
@@ -4291,6 +5464,20 @@ export interface NudgeRetry {
   on: RetryOn[];
   /** Minutes between the end of a dial and the next dial. */
   delayMinutes: number;
+}
+
+/** The event `nudge.scheduled`. A nudge is held for a future time. */
+export interface NudgeScheduledEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "nudge.scheduled";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: Nudge;
 }
 
 /** Where a nudge is. */
@@ -4344,6 +5531,28 @@ export interface Number {
   carrier: string | null;
 }
 
+/** A business number on which agents pause their replies. */
+export interface NumberPause {
+  /** The provider's id of the number. */
+  phoneNumberId: string;
+  /** The business number, E.164. */
+  businessNumber: string;
+  /** When the pause ends; a later event may extend it. */
+  pausedUntil: string;
+}
+
+/** A business number whose quality rating changed. */
+export interface NumberQuality {
+  /** The provider's id of the number. */
+  phoneNumberId: string;
+  /** The business number, E.164. */
+  businessNumber: string;
+  /** The previous rating: `GREEN`, `YELLOW` or `RED`. */
+  previousQuality: string;
+  /** The new rating: `GREEN`, `YELLOW` or `RED`. */
+  quality: string;
+}
+
 /** A series of numbers that is allotted to one kind of calls. */
 export type NumberSeries = "140" | "1600" | (string & {});
 
@@ -4358,6 +5567,36 @@ export interface OpenedChatSession {
   agentId: string;
   /** The agent's first message; null if its flow begins without one. */
   reply: string | null;
+}
+
+/** A contact that opted out of calls or messages. */
+export interface OptedOutContact {
+  /** Id of the contact, `con_…`. */
+  contactId: string;
+  /** Your own id of the contact; null without one. */
+  externalRef: string | null;
+  /** The number, E.164; null for a contact without one. */
+  phone: string | null;
+  /** Where the contact opted out: `call`, `console`, `api` or `chatapp`. */
+  source: string;
+  /** Id of the call, for `source: call`; absent otherwise. */
+  callId?: string;
+  /** `chatapp` for an opt-out on the messaging channel only; absent otherwise. */
+  channel?: string;
+}
+
+/** The event `outcome.captured`. The call's outcome was set. */
+export interface OutcomeCapturedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "outcome.captured";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: CallData;
 }
 
 /** What the calls with one outcome cost. */
@@ -4580,6 +5819,38 @@ export interface Reactions {
   byProvider: ProviderReaction[];
 }
 
+/** A document that a customer handed in; also the `data` of `document.received` and `document.updated`. */
+export interface ReceivedDocument {
+  /** Id of the document, `doc_…`. */
+  documentId: string;
+  /** Id of the chat in which it was handed in, `chatsess_…`. */
+  interactionId: string;
+  /** Id of the chat; the same as `interactionId`. */
+  chatSessionId: string;
+  /** Id of the agent that asked for it. */
+  agentId: string;
+  /** Id of the flow's `document` node. */
+  nodeId: string;
+  /** What the agent asked for, such as an identity card. */
+  label: string;
+  /** `open`, `verified`, `unverified`, `failed` (the last attempt was not accepted) or `rejected` (by a review). */
+  status: DocumentStatus;
+  /** Values read from the document, by name; of national id numbers only the last four digits. */
+  fields: Record<string, unknown>;
+  /** Why the document is not verified, for people; empty if it is. */
+  reasons: string[];
+  /** Number of uploads that were checked. */
+  attempts: number;
+  /** Files of an accepted document; empty otherwise. */
+  parts: DocumentPart[];
+  /** When a teammate reviewed it; null before that. */
+  reviewedAt: string | null;
+  /** When the first upload was checked. */
+  createdAt: string;
+  /** When the document last changed. */
+  updatedAt: string;
+}
+
 /** A campaign on whose calling list the contact of a record is. */
 export interface RecordCampaign {
   /** Id of the campaign, `cmp_…`. */
@@ -4599,6 +5870,36 @@ export type RecordReason = "no_phone" | "invalid_phone" | "not_indian" | "too_ma
 
 /** Whether a record can be called. */
 export type RecordStatus = "accepted" | "invalid" | (string & {});
+
+/** The event `recording.ready`. The recording is available. */
+export interface RecordingReadyEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "recording.ready";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: CallData;
+}
+
+/** A record of a data stream that cannot be called. */
+export interface RejectedRecord {
+  /** Id of the data stream. */
+  streamId: string;
+  /** The name of the data stream. */
+  streamName: string;
+  /** Id of the record, `dsr_…`. */
+  recordId: string;
+  /** Why the record cannot be called. */
+  reason: RecordReason;
+  /** The fields of the record. */
+  payload: Record<string, unknown>;
+  /** When the record arrived. */
+  receivedAt: string;
+}
 
 /** An object without an id was deleted. */
 export interface Removed {
@@ -4684,6 +5985,20 @@ export interface ScheduledCall {
   metadata: Record<string, unknown>;
   /** When the scheduled call was created. */
   createdAt: string;
+}
+
+/** The event `scheduled_call.cancelled`. A scheduled call was cancelled and will not be placed. */
+export interface ScheduledCallCancelledEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "scheduled_call.cancelled";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: ScheduledCall;
 }
 
 /** A call that was scheduled. */
@@ -5004,6 +6319,20 @@ export interface StreamRecordPage {
   nextBefore: string | null;
 }
 
+/** The event `stream.record_rejected`. A data stream received a record that cannot be dialled. */
+export interface StreamRecordRejectedEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "stream.record_rejected";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: RejectedRecord;
+}
+
 /** What narrows the conversations of a sweep. */
 export interface SweepFilters {
   /** Only conversations with this outcome. */
@@ -5040,6 +6369,56 @@ export interface SyncedTemplates {
 
 /** The helpdesk answers: always `taken_over`. */
 export type TakenOver = "taken_over" | (string & {});
+
+/** A chat that a helpdesk took over. */
+export interface TakenOverChat {
+  /** Id of the chat, `chatsess_…`. */
+  chatId: string;
+  /** How the customer writes: `api`, `web` or `chatapp`. */
+  channel: ChatChannel;
+  /** Id of the agent, `agt_…`. */
+  agentId: string;
+  /** Id of the contact; null for a session over the API. */
+  contactId: string | null;
+  /** Your own id of the contact; null without one. */
+  externalRef: string | null;
+  /** The customer on the messaging channel; null for other chats. */
+  customer: ConversationCustomer | null;
+  /** The business number on the messaging channel, E.164; null for other chats. */
+  businessNumber: string | null;
+  /** How the chat began; `inbound` for a session over the API. */
+  origin: ChatOrigin;
+  /** Id of the call that the chat follows; null without one. */
+  linkedCallId: string | null;
+  /** `active` while the chat is open, then `ended`. */
+  status: ConversationStatus;
+  /** Why the chat ended; null while it is open. */
+  endCause: ChatEndCause | null;
+  /** When the chat was opened. */
+  startedAt: string;
+  /** When the chat ended; null while it is open. */
+  endedAt: string | null;
+  /** Number of messages in the chat. */
+  messageCount: number;
+  /** The language of the conversation: the agent's, or the one that the customer was followed into. */
+  language: LanguageCode;
+  /** Why and since when people have it; null while they do not. */
+  handoff: Handoff | null;
+  /** Always false: chats of test keys send no events. */
+  isTest: boolean;
+  /** The `metadata` of the request that started it. */
+  metadata: Record<string, unknown>;
+  /** The ad or post that the customer came from, in the channel's own form; null without one. */
+  adReferral: unknown;
+  /** Who took it over; always `helpdesk`. */
+  by: string;
+  /** Name of the person who answers; null if none was given. */
+  agentName: string | null;
+  /** Note of the takeover; null if none was given. */
+  note: string | null;
+  /** The messages up to the event, oldest first; empty once the chat is deleted. */
+  transcript?: TranscriptLine[];
+}
 
 /** A conversation that a helpdesk has taken over. */
 export interface TakenOverConversation {
@@ -5107,6 +6486,14 @@ export interface TemplateUse {
   params?: TemplateParams | undefined;
 }
 
+/** A test that somebody requested. */
+export interface TestEvent {
+  /** Id of the endpoint that is tested; null in an event for all endpoints that subscribe. */
+  endpointId: string | null;
+  /** A text that says that this is a test. */
+  message: string;
+}
+
 /** A link with which anybody who has it tests an agent. */
 export interface TestLink {
   /** Id of the link, `tlnk_…`. */
@@ -5149,6 +6536,30 @@ export interface Tool {
   description: string;
 }
 
+/** A message of a chat's transcript. */
+export interface TranscriptLine {
+  /** Who wrote it: `user` (the customer), `agent`, or `human` (a teammate). */
+  role: ChatRole;
+  /** The words of the message. */
+  text: string;
+  /** `true` if the messaging channel did not deliver the message; absent otherwise. */
+  failed?: boolean;
+}
+
+/** The event `transcript.ready`. Transcript and extracted fields are saved. */
+export interface TranscriptReadyEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "transcript.ready";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: CallData;
+}
+
 /** A turn of the recording. */
 export interface TranscriptTurn {
   /** Who spoke: `agent` or `customer`. */
@@ -5157,6 +6568,46 @@ export interface TranscriptTurn {
   text: string;
   /** When the turn starts, in seconds after the answer. */
   start: number;
+}
+
+/** A call that was transferred to a person. */
+export interface TransferredCall {
+  /** Id of the call, `call_…`; fetch it with `GET /v1/calls/{id}`. */
+  callId: string;
+  /** Id of the agent on the call; null if there is none. */
+  agentId: string | null;
+  /** Id of the campaign that placed the call; null for any other call. */
+  campaignId: string | null;
+  /** Id of the contact; null for an incoming call whose caller is unknown. */
+  contactId: string | null;
+  /** Your own id of the contact; null without one. */
+  externalRef: string | null;
+  /** `outbound` if the agent called, `inbound` if the customer did. */
+  direction: Direction;
+  /** The number that was called, E.164, or `[erased]`. */
+  toNumber: string;
+  /** The number that called, E.164, or `[erased]`. */
+  fromNumber: string;
+  /** When the call was picked up; null if it was not. */
+  answeredAt: string | null;
+  /** Who picked up the call; null if nobody did, or if that is not known. */
+  answeredBy: AnsweredBy | null;
+  /** Time at which the call ended; null until then. */
+  endedAt: string | null;
+  /** Talk time in seconds; null while the call is live and when nobody picked up. */
+  durationSeconds: number | null;
+  /** Why the call ended; null while it is live. */
+  endCause: string | null;
+  /** The agent's disposition as a key; null until it is known. */
+  outcome: string | null;
+  /** The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`. */
+  language: LanguageCode | null;
+  /** What the client gave as `metadata`. */
+  metadata: Record<string, unknown>;
+  /** Number of the person who answered, E.164. */
+  transferredTo: string;
+  /** When the person answered. */
+  transferredAt: string | null;
 }
 
 /** What criteria gave for a past conversation. */
@@ -5318,6 +6769,32 @@ export interface TurnsOfCall {
   turns: TurnOfCall[];
 }
 
+/** A message template that changed at the provider. */
+export interface UpdatedTemplate {
+  /** Id of the template, `tpl_…`. */
+  templateId: string;
+  /** The provider's id of the template. */
+  providerTemplateId: string;
+  /** The name of the template. */
+  name: string;
+  /** Language of the template, such as `en_US`. */
+  language: string;
+  /** Status at the provider; only an `APPROVED` template can be sent. */
+  status: TemplateStatus;
+  /** Category of the template. */
+  category: TemplateCategory;
+  /** The category before the change; null if it did not change. */
+  previousCategory: TemplateCategory | null;
+  /** The category that the provider will give it; null if none is pending. */
+  pendingCategory: TemplateCategory | null;
+  /** The provider's quality rating; null before the first rating. */
+  qualityScore: string | null;
+  /** What happened: a status, `CATEGORY_CHANGED`, `CATEGORY_PENDING`, or `QUALITY_` and the new rating. */
+  event: string;
+  /** The provider's reason; null if it gave none. */
+  reason: string | null;
+}
+
 /** The result of an upload. */
 export interface UploadedDocument {
   /** Id of the document, `doc_…`; the same for all attempts of one step. */
@@ -5401,6 +6878,20 @@ export interface Wallet {
   costPerMinuteMinor: number;
 }
 
+/** The event `wallet.low`. The wallet is low, or cannot cover a call. */
+export interface WalletLowEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "wallet.low";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: LowWallet;
+}
+
 /** A line of the ledger; lines never change. */
 export interface WalletTransaction {
   /** Id of the line, `wtx_…`. */
@@ -5427,7 +6918,7 @@ export interface WebhookEndpoint {
   /** The address that receives the deliveries. */
   url: string;
   /** Event types that it receives; empty for every event except `message.*` and `chat.evaluated`. */
-  events: string[];
+  events: EventType[];
   /** Agents whose events it receives; empty for all. */
   agentIds: string[];
   /** Your own note; null for none. */
@@ -5477,6 +6968,20 @@ export type WebhookStatus = "active" | "disabled" | (string & {});
 export interface WebhookTest {
   /** Event type of the sample. */
   type?: EventType | undefined;
+}
+
+/** The event `webhook.test`. A test event sent on request. */
+export interface WebhookTestEvent {
+  /** Id of the event, `evt_…`; the same through retries and replays. */
+  id: string;
+  /** Type of the event, the same in each of this kind. */
+  type: "webhook.test";
+  /** When the event happened. */
+  createdAt: string;
+  /** False for events of test keys and for samples. */
+  livemode: boolean;
+  /** What happened; later versions may add fields. */
+  data: TestEvent;
 }
 
 /** The agent answers: always `with_agent`. */

@@ -128,6 +128,13 @@ test("a server that says nothing is left", async () => {
   assert.equal((await log()).length, 2);
 });
 
+test("an answer that never ends is left", async () => {
+  await failure(dastak.RequestTimeoutError, at("trickle", { timeout: 300, maxRetries: 0 }).client.calls.get("call_1"));
+  const { client } = at("stream-silent", { timeout: 300 });
+  const read = async (): Promise<unknown> => (await client.chats.stream("chatsess_1", { text: "When?" })).reply();
+  await failure(dastak.RequestTimeoutError, read());
+});
+
 test("a request can be aborted, and so can its pauses", async () => {
   const { client } = at("silent");
   const control = new AbortController();

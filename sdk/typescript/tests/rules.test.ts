@@ -60,7 +60,7 @@ test("an event is read after its signature", () => {
   const one = signatures[0] as SignatureCase;
   const event = unwrapWebhook(one.payload, one.header, one.secrets, { now: one.now });
   assert.equal(event.type, "call.completed");
-  assert.ok(isEvent(event, event.type as never));
+  assert.ok(isEvent(event, "call.completed"));
   assert.throws(() => unwrapWebhook(`${one.payload} `, one.header, one.secrets, { now: one.now }), SignatureError);
   assert.throws(() => verifyWebhook(one.payload, one.header, []), InvalidArgumentError);
   const empty = signatures.find((each) => each.valid && each.payload === "") as SignatureCase;

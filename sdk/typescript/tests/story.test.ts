@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import * as dastak from "dastak";
-import { Client, type models, signatureHeader, unwrapWebhook } from "dastak";
+import { Client, isEvent, type models, signatureHeader, unwrapWebhook } from "dastak";
 
 import { collect, service } from "./around.js";
 
@@ -121,8 +121,8 @@ test("a webhook", async () => {
     await later(30);
     const { headers, body } = await delivery;
     const event = unwrapWebhook(body, signatureHeader(headers), ["whsec_of_before", endpoint.secret]);
-    assert.deepEqual([event.type, event.livemode], ["call.completed", false]);
-    assert.equal((event.data as { callId: string }).callId, placed.interactionId);
+    assert.ok(isEvent(event, "call.completed") && !isEvent(event, "call.failed") && !event.livemode);
+    assert.deepEqual([event.data.callId, event.data.endCause], [placed.interactionId, "agent_ended"]);
     assert.throws(() => unwrapWebhook(`${body.toString()} `, signatureHeader(headers), endpoint.secret), dastak.SignatureError);
     await later(5);
     const deliveries = await collect(simulated.webhooks.deliveries(endpoint.id, { callId: placed.interactionId }));

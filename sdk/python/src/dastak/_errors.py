@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
+
+if TYPE_CHECKING:
+    from .models import ErrorCode
 
 _SHOWN_OF_A_BODY = 500
 
@@ -59,14 +62,14 @@ class ApiError(DastakError):
         self.message = message
         self.status = status
         """The HTTP status; that of the answer also for an error within a stream."""
-        self.code = code
+        self.code: ErrorCode | None = code
         """The code of the error, such as `call_blocked`; None when the answer had none, such as one of a proxy."""
         self.meta: dict[str, Any] = dict(meta or {})
         """Details, such as `field`, the first wrong field."""
         self.request_id = request_id
         """The `X-Request-Id` of the answer, to be quoted to the operator."""
         self.doc_url = doc_url
-        """The page about this code, where the service gives one."""
+        """Path of the page about this code, at the address of the service."""
         self.retry_after = retry_after
         """Seconds to wait before the next request, where the service says so."""
         self.headers: dict[str, str] = dict(headers or {})

@@ -9,5 +9,43 @@ from typing import Union
 
 from . import models
 
-EVENTS: dict[str, type[models.Model]] = {}
-AnyEvent = Union[models.Event]
+EVENTS: dict[str, type[models.Model]] = {
+    "board.card_moved": models.BoardCardMovedEvent,
+    "call.completed": models.CallCompletedEvent,
+    "call.failed": models.CallFailedEvent,
+    "call.started": models.CallStartedEvent,
+    "call.transferred": models.CallTransferredEvent,
+    "campaign.finished": models.CampaignFinishedEvent,
+    "chat.analyzed": models.ChatAnalyzedEvent,
+    "chat.assigned": models.ChatAssignedEvent,
+    "chat.completed": models.ChatCompletedEvent,
+    "chat.evaluated": models.ChatEvaluatedEvent,
+    "chat.handed_back": models.ChatHandedBackEvent,
+    "chat.handoff_requested": models.ChatHandoffRequestedEvent,
+    "chat.started": models.ChatStartedEvent,
+    "chat.taken_over": models.ChatTakenOverEvent,
+    "chatapp.account_restricted": models.ChatappAccountRestrictedEvent,
+    "chatapp.number_ai_paused": models.ChatappNumberAiPausedEvent,
+    "chatapp.number_quality_changed": models.ChatappNumberQualityChangedEvent,
+    "chatapp.template.updated": models.ChatappTemplateUpdatedEvent,
+    "contact.opted_out": models.ContactOptedOutEvent,
+    "document.received": models.DocumentReceivedEvent,
+    "document.updated": models.DocumentUpdatedEvent,
+    "message.delivered": models.MessageDeliveredEvent,
+    "message.failed": models.MessageFailedEvent,
+    "message.read": models.MessageReadEvent,
+    "message.received": models.MessageReceivedEvent,
+    "message.sent": models.MessageSentEvent,
+    "nudge.attempt_ended": models.NudgeAttemptEndedEvent,
+    "nudge.dialing": models.NudgeDialingEvent,
+    "nudge.finished": models.NudgeFinishedEvent,
+    "nudge.scheduled": models.NudgeScheduledEvent,
+    "outcome.captured": models.OutcomeCapturedEvent,
+    "recording.ready": models.RecordingReadyEvent,
+    "scheduled_call.cancelled": models.ScheduledCallCancelledEvent,
+    "stream.record_rejected": models.StreamRecordRejectedEvent,
+    "transcript.ready": models.TranscriptReadyEvent,
+    "wallet.low": models.WalletLowEvent,
+    "webhook.test": models.WebhookTestEvent,
+}
+AnyEvent = Union[models.BoardCardMovedEvent, models.CallCompletedEvent, models.CallFailedEvent, models.CallStartedEvent, models.CallTransferredEvent, models.CampaignFinishedEvent, models.ChatAnalyzedEvent, models.ChatAssignedEvent, models.ChatCompletedEvent, models.ChatEvaluatedEvent, models.ChatHandedBackEvent, models.ChatHandoffRequestedEvent, models.ChatStartedEvent, models.ChatTakenOverEvent, models.ChatappAccountRestrictedEvent, models.ChatappNumberAiPausedEvent, models.ChatappNumberQualityChangedEvent, models.ChatappTemplateUpdatedEvent, models.ContactOptedOutEvent, models.DocumentReceivedEvent, models.DocumentUpdatedEvent, models.Event, models.MessageDeliveredEvent, models.MessageFailedEvent, models.MessageReadEvent, models.MessageReceivedEvent, models.MessageSentEvent, models.NudgeAttemptEndedEvent, models.NudgeDialingEvent, models.NudgeFinishedEvent, models.NudgeScheduledEvent, models.OutcomeCapturedEvent, models.RecordingReadyEvent, models.ScheduledCallCancelledEvent, models.StreamRecordRejectedEvent, models.TranscriptReadyEvent, models.WalletLowEvent, models.WebhookTestEvent]

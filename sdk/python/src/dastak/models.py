@@ -134,8 +134,14 @@ Direction: TypeAlias = Literal["outbound", "inbound"] | str
 DisclosureWord: TypeAlias = Literal["kept", "missed"] | str
 """The result of a disclosure."""
 
+DocumentFileType: TypeAlias = Literal["application/pdf", "image/jpeg", "image/png", "image/webp"] | str
+"""What a file is, by what it holds."""
+
 DocumentStatus: TypeAlias = Literal["open", "verified", "unverified", "failed", "rejected"] | str
 """State of a requested document."""
+
+ErrorCode: TypeAlias = Literal["active_session_exists", "agent_in_use", "agent_locked", "agent_not_active", "agent_not_call", "agent_not_chatapp", "agent_not_found", "agent_not_inbound", "agent_not_outbound", "agent_not_published", "agent_number_mismatch", "agent_number_missing", "agent_offline", "agent_unavailable", "agent_uses_flow", "api_scope_missing", "assignee_not_allowed", "brain_unavailable", "call_blocked", "call_not_active", "call_not_placed", "campaign_launched", "campaign_limit", "channel_not_supported", "chat_not_enabled", "chatapp_agents_off", "chatapp_campaign", "chatapp_config_unexpected", "chatapp_disabled", "chatapp_not_connected", "column_not_on_board", "compliance_pack_invalid", "concurrency_limit", "conflict", "contact_erased", "contact_has_history", "contact_opted_out", "conversation_ended", "cross_site", "delivery_failed", "delivery_redacted", "dlt_required", "document_not_requested", "document_too_large", "document_unreadable", "document_unsupported", "endpoint_limit", "feature_disabled", "flow_conflict", "flow_not_ready", "from_number_not_owned", "hangup_failed", "hangup_unavailable", "held_by_helpdesk", "held_by_teammate", "idempotency_in_progress", "idempotency_key_reused", "inbox_full", "insufficient_balance", "internal_error", "invalid_cursor", "invalid_idempotency_key", "invalid_number", "invalid_opt_in", "invalid_request", "invalid_schedule", "invalid_variables", "invalid_webhook_url", "invitation_invalid", "knowledge_base_full", "knowledge_base_limit", "knowledge_base_not_found", "kyb_required", "link_invalid", "link_not_fetched", "malformed_json", "method_not_allowed", "missing_required_variables", "no_phone_number", "no_valid_numbers", "not_found", "nudge_in_flight", "nudge_not_cancellable", "openid_refused", "opt_in_required", "opt_out_downgrade", "outside_calling_window", "password_wrong", "payload_too_large", "pending_limit", "phone_immutable", "phone_number_required", "phone_taken", "plan_feature_locked", "possibly_placed", "preflight_blocked", "provider_refused", "provider_unavailable", "range_not_satisfiable", "rate_limited", "recipient_unsupported", "reply_failed", "reply_in_progress", "request_timeout", "role_missing", "scheduled_at_in_past", "scheduled_at_too_far", "scheduled_call_not_cancellable", "session_ended", "sign_in_failed", "sign_in_link_invalid", "stream_attached", "stream_limit", "stream_paused", "template_not_found", "template_params_invalid", "template_unavailable", "test_mode_read_only", "tier_limit_reached", "unauthorized", "unavailable", "unknown_field", "vertical_not_allowed", "voice_unavailable", "window_closed", "workflow_template_invalid", "workspace_suspended"] | str
+"""Code of an error, such as `not_found`. Each has a page of its own in `doc_url`."""
 
 EvaluationCause: TypeAlias = Literal["insufficient_balance", "workspace_suspended", "feature_disabled", "no_model", "model_failed", "nothing_to_read", "criteria_gone"] | str
 """Why a conversation was not graded, or by no model."""
@@ -334,6 +340,19 @@ class AccountKey(Model):
     """When the value of the key that was sent stops working; null if it has no end."""
 
 
+class AccountRestriction(Model):
+    """A restriction of the business account by the provider, with details in the provider's own form."""
+
+    event: str = NOT_SENT
+    """The provider's word: `ACCOUNT_RESTRICTION`, `ACCOUNT_VIOLATION` or `DISABLED_UPDATE`."""
+    restriction_info: Any = NOT_SENT
+    """Details of a restriction; null for other events."""
+    violation_info: Any = NOT_SENT
+    """Details of a violation; null for other events."""
+    ban_info: Any = NOT_SENT
+    """Details of a ban; null for other events."""
+
+
 class AccountWorkspace(Model):
     """The workspace that the key belongs to."""
 
@@ -448,13 +467,13 @@ class Agent(Model):
     """The name of the agent, for people."""
     voice: str = NOT_SENT
     """Id of a voice of `GET /v1/voices`; empty for the default voice."""
-    language: LanguageCode = NOT_SENT
+    language: LanguageCode | str = NOT_SENT
     """Code of the language that the agent speaks and writes."""
-    status: AgentStatus = NOT_SENT
+    status: AgentStatus | str = NOT_SENT
     """`active` (published: it can call and answer) or `draft`."""
-    channel: AgentChannel = NOT_SENT
+    channel: AgentChannel | str = NOT_SENT
     """`call` for an agent that speaks, `chat` for one that writes. Fixed once created."""
-    direction: Direction = NOT_SENT
+    direction: Direction | str = NOT_SENT
     """`outbound` if the agent places calls, `inbound` if it answers them. Fixed once created; a chat agent is always `inbound`."""
 
 
@@ -502,7 +521,7 @@ class AgentChange(Model):
     """Ids of its tools, from `GET /v1/tools`."""
     allowed_transfer_numbers: List[str] | None = None
     """Indian numbers to which a call may be transferred, in any usual notation; stored as `+91…`."""
-    extraction_schema: List[Extraction] | None = None
+    extraction_schema: List[ExtractionInput] | None = None
     """The values that the analysis extracts from a conversation; each `key` at most once."""
     speakable: bool | None = None
     """Whether the voice is given numbers, sums, dates, times, addresses and abbreviations in words. Transcripts keep the text as written.
@@ -539,23 +558,23 @@ class AgentDetail(Model):
     """The name of the agent, for people."""
     voice: str = NOT_SENT
     """Id of a voice of `GET /v1/voices`; empty for the default voice."""
-    language: LanguageCode = NOT_SENT
+    language: LanguageCode | str = NOT_SENT
     """Code of the language that the agent speaks and writes."""
-    status: AgentStatus = NOT_SENT
+    status: AgentStatus | str = NOT_SENT
     """`active` (published: it can call and answer) or `draft`."""
-    channel: AgentChannel = NOT_SENT
+    channel: AgentChannel | str = NOT_SENT
     """`call` for an agent that speaks, `chat` for one that writes. Fixed once created."""
-    direction: Direction = NOT_SENT
+    direction: Direction | str = NOT_SENT
     """`outbound` if the agent places calls, `inbound` if it answers them. Fixed once created; a chat agent is always `inbound`."""
     system_prompt: str = NOT_SENT
     """Instructions for the language model. Once the flow was edited as a flow, calls and chats run that flow instead."""
-    workflow_template: WorkflowTemplate = NOT_SENT
+    workflow_template: WorkflowTemplate | str = NOT_SENT
     """The kind of conversation; it names the columns of the agent's outcome board."""
-    vertical: Vertical = NOT_SENT
+    vertical: Vertical | str = NOT_SENT
     """The business field of the conversations; every value but `general` is regulated."""
     policy_ref: str = NOT_SENT
     """Id of the compliance pack whose gates every dial must pass, such as `generic-safe@1` or `cpk_…`."""
-    communication: Communication = NOT_SENT
+    communication: Communication | str = NOT_SENT
     """The kind of commercial communication that its calls are."""
     allowed_transfer_numbers: List[str] = NOT_SENT
     """Numbers to which it may transfer, E.164."""
@@ -573,7 +592,7 @@ class AgentDetail(Model):
     """Why it calls, said to assistants that screen calls."""
     redact: bool = NOT_SENT
     """Whether card numbers, CVVs, OTPs, Aadhaar and PAN numbers and account numbers are taken out of what is kept of its conversations."""
-    languages: List[LanguageCode] = NOT_SENT
+    languages: List[LanguageCode | str] = NOT_SENT
     """Languages that it speaks: its own, and those that it follows the customer into."""
     voices: Dict[str, str] = NOT_SENT
     """Voices by language; `voice` speaks the others."""
@@ -638,11 +657,109 @@ class AgentStatusChange(Model):
     """`active` publishes the agent, `draft` unpublishes it. The current status is accepted, too."""
 
 
+class AnalyzedChat(Model):
+    """A chat that was analysed."""
+
+    chat_id: str = NOT_SENT
+    """Id of the chat, `chatsess_…`."""
+    channel: ChatChannel | str = NOT_SENT
+    """How the customer writes: `api`, `web` or `chatapp`."""
+    agent_id: str = NOT_SENT
+    """Id of the agent, `agt_…`."""
+    contact_id: str | None = NOT_SENT
+    """Id of the contact; null for a session over the API."""
+    external_ref: str | None = NOT_SENT
+    """Your own id of the contact; null without one."""
+    customer: ConversationCustomer | None = NOT_SENT
+    """The customer on the messaging channel; null for other chats."""
+    business_number: str | None = NOT_SENT
+    """The business number on the messaging channel, E.164; null for other chats."""
+    origin: ChatOrigin | str = NOT_SENT
+    """How the chat began; `inbound` for a session over the API."""
+    linked_call_id: str | None = NOT_SENT
+    """Id of the call that the chat follows; null without one."""
+    status: ConversationStatus | str = NOT_SENT
+    """`active` while the chat is open, then `ended`."""
+    end_cause: ChatEndCause | str | None = NOT_SENT
+    """Why the chat ended; null while it is open."""
+    started_at: AwareDatetime = NOT_SENT
+    """When the chat was opened."""
+    ended_at: AwareDatetime | None = NOT_SENT
+    """When the chat ended; null while it is open."""
+    message_count: int = NOT_SENT
+    """Number of messages in the chat."""
+    language: LanguageCode | str = NOT_SENT
+    """The language of the conversation: the agent's, or the one that the customer was followed into."""
+    handoff: Handoff | None = NOT_SENT
+    """Why and since when people have it; null while they do not."""
+    is_test: bool = NOT_SENT
+    """Always false: chats of test keys send no events."""
+    metadata: Dict[str, Any] = NOT_SENT
+    """The `metadata` of the request that started it."""
+    ad_referral: Any = NOT_SENT
+    """The ad or post that the customer came from, in the channel's own form; null without one."""
+    analysis: ChatAnalysis = NOT_SENT
+    """What the analysis found."""
+    transcript: List[TranscriptLine] | None = None
+    """The messages up to the event, oldest first; empty once the chat is deleted."""
+
+
 class ApplyStagedList(Model):
     """The request that puts a staged list in force."""
 
     expected_rows: int
     """Number of rows that the list is expected to have; another number is 409 `conflict`."""
+
+
+class AssignedChat(Model):
+    """A chat that was assigned to a teammate."""
+
+    chat_id: str = NOT_SENT
+    """Id of the chat, `chatsess_…`."""
+    channel: ChatChannel | str = NOT_SENT
+    """How the customer writes: `api`, `web` or `chatapp`."""
+    agent_id: str = NOT_SENT
+    """Id of the agent, `agt_…`."""
+    contact_id: str | None = NOT_SENT
+    """Id of the contact; null for a session over the API."""
+    external_ref: str | None = NOT_SENT
+    """Your own id of the contact; null without one."""
+    customer: ConversationCustomer | None = NOT_SENT
+    """The customer on the messaging channel; null for other chats."""
+    business_number: str | None = NOT_SENT
+    """The business number on the messaging channel, E.164; null for other chats."""
+    origin: ChatOrigin | str = NOT_SENT
+    """How the chat began; `inbound` for a session over the API."""
+    linked_call_id: str | None = NOT_SENT
+    """Id of the call that the chat follows; null without one."""
+    status: ConversationStatus | str = NOT_SENT
+    """`active` while the chat is open, then `ended`."""
+    end_cause: ChatEndCause | str | None = NOT_SENT
+    """Why the chat ended; null while it is open."""
+    started_at: AwareDatetime = NOT_SENT
+    """When the chat was opened."""
+    ended_at: AwareDatetime | None = NOT_SENT
+    """When the chat ended; null while it is open."""
+    message_count: int = NOT_SENT
+    """Number of messages in the chat."""
+    language: LanguageCode | str = NOT_SENT
+    """The language of the conversation: the agent's, or the one that the customer was followed into."""
+    handoff: Handoff | None = NOT_SENT
+    """Why and since when people have it; null while they do not."""
+    is_test: bool = NOT_SENT
+    """Always false: chats of test keys send no events."""
+    metadata: Dict[str, Any] = NOT_SENT
+    """The `metadata` of the request that started it."""
+    ad_referral: Any = NOT_SENT
+    """The ad or post that the customer came from, in the channel's own form; null without one."""
+    assigned_to: Teammate = NOT_SENT
+    """The teammate who handles the chat now."""
+    assigned_by: Assigner | None = NOT_SENT
+    """The teammate or the API key that assigned it; null for `round_robin`."""
+    reason: str = NOT_SENT
+    """How it was assigned: `manual` (by a person or a request), or `round_robin`."""
+    transcript: List[TranscriptLine] | None = None
+    """The messages up to the event, oldest first; empty once the chat is deleted."""
 
 
 class AssignedConversation(Model):
@@ -672,9 +789,9 @@ class AttachedStream(Model):
     """Id of the data stream."""
     name: str = NOT_SENT
     """The name of the stream."""
-    kind: DataStreamKind = NOT_SENT
+    kind: DataStreamKind | str = NOT_SENT
     """How the stream's records arrive."""
-    status: DataStreamStatus = NOT_SENT
+    status: DataStreamStatus | str = NOT_SENT
     """`active`, `paused` or `error`; only an active stream accepts records."""
     variable_mapping: Dict[str, Any] = NOT_SENT
     """Variable of the agent to field of the stream."""
@@ -734,6 +851,21 @@ class Board(Model):
     """The columns from left to right."""
 
 
+class BoardCardMovedEvent(Model):
+    """The event `board.card_moved`. A card moved into a column of a board with the automation `event`."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["board.card_moved"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: MovedCard
+    """What happened; later versions may add fields."""
+
+
 class BoardColumn(Model):
     """A column of an outcome board."""
 
@@ -743,9 +875,9 @@ class BoardColumn(Model):
     """The name of the column, for people."""
     key: str = NOT_SENT
     """Key of the column, unique on the board; calling lists and events name the column by it."""
-    type: ColumnType = NOT_SENT
+    type: ColumnType | str = NOT_SENT
     """What the column means, whatever its name."""
-    color: ColumnColor | None = NOT_SENT
+    color: ColumnColor | str | None = NOT_SENT
     """The colour of the column; null for none."""
     count: int = NOT_SENT
     """Number of cards in the column."""
@@ -777,11 +909,11 @@ class Call(Model):
     """Id of the agent on the call; null for a declined call that no agent answers."""
     channel: Literal["voice"] | str = NOT_SENT
     """The channel of the conversation; always `voice`."""
-    direction: Direction = NOT_SENT
+    direction: Direction | str = NOT_SENT
     """`outbound` if the agent called, `inbound` if the customer did."""
-    status: CallStatus = NOT_SENT
+    status: CallStatus | str = NOT_SENT
     """Raw status of the call; branch on `state` instead."""
-    state: CallState = NOT_SENT
+    state: CallState | str = NOT_SENT
     """State of the call: `ringing`, `in_progress`, `ended` or `blocked`."""
     outcome: str | None = NOT_SENT
     """The agent's disposition as a key, such as `callback_requested`; null until it is known, and for calls that nobody or a machine
@@ -794,7 +926,7 @@ class Call(Model):
     """Whether a person or a machine picked up."""
     answered_at: AwareDatetime | None = NOT_SENT
     """When the call was picked up; null until then."""
-    answered_by: AnsweredBy | None = NOT_SENT
+    answered_by: AnsweredBy | str | None = NOT_SENT
     """Who picked up. Null while that is not known, when nobody did, and for incoming calls. It stays when a person takes over from a
     screening assistant or an announcement."""
     end_cause: str | None = NOT_SENT
@@ -847,6 +979,21 @@ class CallAnalytics(Model):
     """What is usual on the weekday of the last day; only with `groupBy=hour`."""
 
 
+class CallCompletedEvent(Model):
+    """The event `call.completed`. A connected call ended."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["call.completed"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: CallData
+    """What happened; later versions may add fields."""
+
+
 class CallCosts(Model):
     """What the calls of the range cost."""
 
@@ -878,6 +1025,43 @@ class CallCounts(Model):
     """Number of calls by day, in order; days without calls are left out."""
 
 
+class CallData(Model):
+    """A call, as events show it; values that are not known yet are null."""
+
+    call_id: str = NOT_SENT
+    """Id of the call, `call_…`; fetch it with `GET /v1/calls/{id}`."""
+    agent_id: str | None = NOT_SENT
+    """Id of the agent on the call; null if there is none."""
+    campaign_id: str | None = NOT_SENT
+    """Id of the campaign that placed the call; null for any other call."""
+    contact_id: str | None = NOT_SENT
+    """Id of the contact; null for an incoming call whose caller is unknown."""
+    external_ref: str | None = NOT_SENT
+    """Your own id of the contact; null without one."""
+    direction: Direction | str = NOT_SENT
+    """`outbound` if the agent called, `inbound` if the customer did."""
+    to_number: str = NOT_SENT
+    """The number that was called, E.164, or `[erased]`."""
+    from_number: str = NOT_SENT
+    """The number that called, E.164, or `[erased]`."""
+    answered_at: AwareDatetime | None = NOT_SENT
+    """When the call was picked up; null if it was not."""
+    answered_by: AnsweredBy | str | None = NOT_SENT
+    """Who picked up the call; null if nobody did, or if that is not known."""
+    ended_at: AwareDatetime | None = NOT_SENT
+    """Time at which the call ended; null until then."""
+    duration_seconds: int | None = NOT_SENT
+    """Talk time in seconds; null while the call is live and when nobody picked up."""
+    end_cause: str | None = NOT_SENT
+    """Why the call ended; null while it is live."""
+    outcome: str | None = NOT_SENT
+    """The agent's disposition as a key; null until it is known."""
+    language: LanguageCode | str | None = NOT_SENT
+    """The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`."""
+    metadata: Dict[str, Any] = NOT_SENT
+    """What the client gave as `metadata`."""
+
+
 class CallDay(Model):
     """The calls of one day in India (UTC+05:30)."""
 
@@ -904,11 +1088,11 @@ class CallDetail(Model):
     """Id of the agent on the call; null for a declined call that no agent answers."""
     channel: Literal["voice"] | str = NOT_SENT
     """The channel of the conversation; always `voice`."""
-    direction: Direction = NOT_SENT
+    direction: Direction | str = NOT_SENT
     """`outbound` if the agent called, `inbound` if the customer did."""
-    status: CallStatus = NOT_SENT
+    status: CallStatus | str = NOT_SENT
     """Raw status of the call; branch on `state` instead."""
-    state: CallState = NOT_SENT
+    state: CallState | str = NOT_SENT
     """State of the call: `ringing`, `in_progress`, `ended` or `blocked`."""
     outcome: str | None = NOT_SENT
     """The agent's disposition as a key, such as `callback_requested`; null until it is known, and for calls that nobody or a machine
@@ -921,7 +1105,7 @@ class CallDetail(Model):
     """Whether a person or a machine picked up."""
     answered_at: AwareDatetime | None = NOT_SENT
     """When the call was picked up; null until then."""
-    answered_by: AnsweredBy | None = NOT_SENT
+    answered_by: AnsweredBy | str | None = NOT_SENT
     """Who picked up. Null while that is not known, when nobody did, and for incoming calls. It stays when a person takes over from a
     screening assistant or an announcement."""
     end_cause: str | None = NOT_SENT
@@ -971,7 +1155,7 @@ class CallDetail(Model):
 class CallDisclosure(Model):
     """Whether a disclosure was said."""
 
-    result: DisclosureWord = NOT_SENT
+    result: DisclosureWord | str = NOT_SENT
     """Whether it was said in time."""
     language: str | None = NOT_SENT
     """The language in which it was; null when it was not."""
@@ -990,6 +1174,21 @@ class CallFacet(Model):
     """The name of an agent or a campaign, kept after its deletion; null for other properties."""
     count: int = NOT_SENT
     """Number of calls with this value."""
+
+
+class CallFailedEvent(Model):
+    """The event `call.failed`. The call never connected."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["call.failed"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: FailedCall
+    """What happened; later versions may add fields."""
 
 
 class CallHour(Model):
@@ -1031,6 +1230,21 @@ class CallPage(Model):
     """`cursor` of the next page; null on the last page."""
 
 
+class CallStartedEvent(Model):
+    """The event `call.started`. The call connected: the callee answered, or the inbound agent picked up."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["call.started"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: CallData
+    """What happened; later versions may add fields."""
+
+
 class CallTimelineEntry(Model):
     """A decision about a call."""
 
@@ -1040,7 +1254,7 @@ class CallTimelineEntry(Model):
     """What caused the decision, such as `created`, `due`, `placed`, `answered` or `ended`."""
     checks: List[Dict[str, Any]] = NOT_SENT
     """The conditions that were checked, each with its value and `ok`."""
-    decision: CallDecision = NOT_SENT
+    decision: CallDecision | str = NOT_SENT
     """The decision that was made."""
     status: str = NOT_SENT
     """Status or state after the decision."""
@@ -1085,14 +1299,29 @@ class CallTotals(Model):
     """Inbound calls that were declined; they are not in `calls`."""
 
 
+class CallTransferredEvent(Model):
+    """The event `call.transferred`. The agent handed the caller to a person who answered."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["call.transferred"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: TransferredCall
+    """What happened; later versions may add fields."""
+
+
 class CallTurn(Model):
     """A turn of the conversation."""
 
-    role: Speaker = NOT_SENT
+    role: Speaker | str = NOT_SENT
     """Who spoke: `agent` or `customer`."""
     text: str = NOT_SENT
     """The words of the turn; of an interrupted one only those that were heard."""
-    language: LanguageCode | None = None
+    language: LanguageCode | str | None = None
     """The language in which the conversation goes on because of this turn; absent where it does not change."""
 
 
@@ -1169,7 +1398,7 @@ class CallingListRow(Model):
     """The name that was sent with the row; null without one and once the contact is erased."""
     variables: Dict[str, str] = NOT_SENT
     """Values for the agent's flow that were sent with the row."""
-    state: CallingListState = NOT_SENT
+    state: CallingListState | str = NOT_SENT
     """State of the row: `queued`, `held`, `in_progress`, `reached`, `unreached` or `invalid`."""
     dial_status: str | None = NOT_SENT
     """`status` of the row's last call, `blocked` if a compliance gate refused it; null before the first dial."""
@@ -1177,13 +1406,13 @@ class CallingListRow(Model):
     """Number of dials to this row so far."""
     last_attempt_at: AwareDatetime | None = NOT_SENT
     """When the row was last dialled; null before the first dial."""
-    held_reason: HeldReason | None = NOT_SENT
+    held_reason: HeldReason | str | None = NOT_SENT
     """What the row waits for while its state is `held`; null otherwise."""
-    failure_reason: RowFailure | None = NOT_SENT
+    failure_reason: RowFailure | str | None = NOT_SENT
     """Why the row was given up without a call; null otherwise."""
     valid: bool = NOT_SENT
     """Whether the row can be dialled at all."""
-    invalid_reason: InvalidReason | None = NOT_SENT
+    invalid_reason: InvalidReason | str | None = NOT_SENT
     """Why the row is never dialled; null if it is valid."""
     do_not_call: bool = NOT_SENT
     """Whether the number is on the workspace's do-not-call list or its contact opted out, at the time of the request."""
@@ -1213,13 +1442,13 @@ class Campaign(Model):
     """The name of the campaign, for people."""
     channel: str = NOT_SENT
     """`voice` for calls, `chatapp` for messages on the messaging channel."""
-    workflow_type: CampaignWorkflowType = NOT_SENT
+    workflow_type: CampaignWorkflowType | str = NOT_SENT
     """The kind of conversations; it names the columns of the campaign's board."""
     dlt_template_ref: str | None = NOT_SENT
     """Your own reference of the registered (DLT) template; null if there is none."""
     agent_id: str | None = NOT_SENT
     """Id of the agent that calls; null for a draft without an agent."""
-    status: CampaignStatus = NOT_SENT
+    status: CampaignStatus | str = NOT_SENT
     """`draft`, `active` (it dials), `paused`, `completed` or `archived`."""
     settings: CampaignSettings = NOT_SENT
     """Schedule, caller ids and retries of the campaign."""
@@ -1266,13 +1495,13 @@ class CampaignChatapp(Model):
     """Id of the template that is sent."""
     param_mapping: Dict[str, CampaignParam] = NOT_SENT
     """Sources of the template's values by placeholder."""
-    opt_in_policy: ChannelOptInPolicy = NOT_SENT
+    opt_in_policy: ChannelOptInPolicy | str = NOT_SENT
     """`require`: only contacts with a recorded opt-in; `skip_check`: all contacts."""
     phone_number_id: str | None = NOT_SENT
     """The provider's id of the number that sends; null for the default number."""
     rate_per_minute: int = NOT_SENT
     """Most messages per minute."""
-    paused_reason: ChannelCampaignPause | None = NOT_SENT
+    paused_reason: ChannelCampaignPause | str | None = NOT_SENT
     """Why the service paused the campaign; null if it did not."""
     launched_at: AwareDatetime | None = NOT_SENT
     """When the campaign was first published; null before that."""
@@ -1289,7 +1518,7 @@ class CampaignChatappSettings(Model):
 
     template_id: str | None = None
     """Id of an approved template; fixed once the campaign was published (409 `campaign_launched`)."""
-    param_mapping: Dict[str, CampaignParam] | None = None
+    param_mapping: Dict[str, CampaignParamInput] | None = None
     """Sources of the template's values by placeholder: `header`, `header_media` (an https link), `body.<number or name>`, `button.<index>`.
     A contact without a value is skipped."""
     phone_number_id: str | None = None
@@ -1335,6 +1564,21 @@ class CampaignChatappStats(Model):
     """Contacts who sent STOP after the message."""
 
 
+class CampaignFinishedEvent(Model):
+    """The event `campaign.finished`. A campaign completed."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["campaign.finished"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: FinishedCampaign
+    """What happened; later versions may add fields."""
+
+
 class CampaignFunnel(Model):
     """Number of contacts by progress of their conversations."""
 
@@ -1364,10 +1608,20 @@ class CampaignLifecycle(Model):
 class CampaignParam(Model):
     """The source of a template's value."""
 
-    source: ChannelParamSource = NOT_SENT
+    source: ChannelParamSource | str = NOT_SENT
     """`column`: a variable of the calling list; `contact`: `name`, `email`, `phone` or an attribute of the contact; `static`: the text
     itself."""
     value: str = NOT_SENT
+    """Name of the variable or of the contact's field, or the static text."""
+
+
+class CampaignParamInput(Model):
+    """The source of a template's value."""
+
+    source: ChannelParamSource
+    """`column`: a variable of the calling list; `contact`: `name`, `email`, `phone` or an attribute of the contact; `static`: the text
+    itself."""
+    value: str
     """Name of the variable or of the contact's field, or the static text."""
 
 
@@ -1402,9 +1656,9 @@ class CampaignRun(Model):
     """Id of the run."""
     campaign_id: str = NOT_SENT
     """Id of the campaign, `cmp_…`."""
-    status: CampaignRunStatus = NOT_SENT
+    status: CampaignRunStatus | str = NOT_SENT
     """`queued`, `running`, `completed`, `skipped` (it dialled nothing) or `failed`."""
-    source: CampaignRunSource = NOT_SENT
+    source: CampaignRunSource | str = NOT_SENT
     """`schedule` if it began by the schedule, `api` if it was requested."""
     attempted: int = NOT_SENT
     """Rows of the calling list that were attempted."""
@@ -1435,7 +1689,7 @@ class CampaignRunStarted(Model):
 
     run_id: str = NOT_SENT
     """Id of the run; fetch it with `GET /v1/campaign-runs/{id}`."""
-    status: CampaignRunStatus = NOT_SENT
+    status: CampaignRunStatus | str = NOT_SENT
     """`queued` if it has not begun yet, `running` if a run was in progress, which is then this one."""
 
 
@@ -1560,7 +1814,7 @@ class Card(Model):
     """The contact's number, E.164; null once the contact is erased."""
     column_id: str = NOT_SENT
     """Id of the column that the card is in."""
-    status: CardStatus = NOT_SENT
+    status: CardStatus | str = NOT_SENT
     """`placed`, or `needs_review` when a person should choose the column."""
     confidence: float | None = NOT_SENT
     """Confidence of the card's column, or of `suggested_column_id` while it needs a review, from 0 to 1. Null before the first sorting and
@@ -1573,7 +1827,7 @@ class Card(Model):
     """When the last call was placed; null if there was none."""
     last_summary: str | None = NOT_SENT
     """Summary of the last analysed call; null without one and once the contact is erased."""
-    attention_reason: CardAttention | None = NOT_SENT
+    attention_reason: CardAttention | str | None = NOT_SENT
     """Why the card needs attention; null if it does not."""
     entered_column_at: AwareDatetime = NOT_SENT
     """When the card was moved into its column."""
@@ -1599,7 +1853,7 @@ class CardMoved(Model):
     """The column that the card left; null if the card came from none."""
     to: CardMovedColumn = NOT_SENT
     """The column that the card was moved into."""
-    moved_by: MovedBy = NOT_SENT
+    moved_by: MovedBy | str = NOT_SENT
     """`sorting` after a call or a conversation, `api` by hand."""
     actor: str | None = NOT_SENT
     """Who moved the card by hand: a key, a member or the operator, by id. Null after a sorting."""
@@ -1643,7 +1897,7 @@ class CardPage(Model):
 class ChainVerification(Model):
     """The result of verifying one chain of the decision log."""
 
-    name: LogChain = NOT_SENT
+    name: LogChain | str = NOT_SENT
     """Name of the chain: `audit`, `grievances`, `consent` or `actions`."""
     verified: bool = NOT_SENT
     """True if the chain is intact."""
@@ -1689,9 +1943,9 @@ class ChannelMessage(Model):
     """Id of the contact, `con_…`."""
     external_ref: str | None = NOT_SENT
     """Your own id of the contact; null without one."""
-    direction: MessageDirection = NOT_SENT
+    direction: MessageDirection | str = NOT_SENT
     """`inbound` for a message of the customer, `outbound` for one to the customer."""
-    source: MessageSource = NOT_SENT
+    source: MessageSource | str = NOT_SENT
     """Who sent the message."""
     type: str = NOT_SENT
     """Kind of content: `template`, `text`, `image`, `interactive` and others; `unsupported` for a kind that is unknown here."""
@@ -1711,7 +1965,7 @@ class ChannelMessage(Model):
     """The customer's username on the channel; null without one."""
     phone_number_id: str = NOT_SENT
     """The provider's id of the business number."""
-    status: MessageStatus = NOT_SENT
+    status: MessageStatus | str = NOT_SENT
     """Status of the message; it never goes back."""
     timestamp: AwareDatetime = NOT_SENT
     """When the message was accepted here, or received."""
@@ -1771,11 +2025,11 @@ class ChannelTemplate(Model):
     """The name of the template; unique together with its language."""
     language: str = NOT_SENT
     """Language of the template, such as `en` or `en_US`."""
-    category: TemplateCategory = NOT_SENT
+    category: TemplateCategory | str = NOT_SENT
     """Category of the template; the provider may change it."""
-    pending_category: TemplateCategory | None = NOT_SENT
+    pending_category: TemplateCategory | str | None = NOT_SENT
     """The category that the provider will give it; null if none is pending."""
-    status: TemplateStatus = NOT_SENT
+    status: TemplateStatus | str = NOT_SENT
     """Status at the provider; only an `APPROVED` template can be sent."""
     components: List[TemplateComponent] = NOT_SENT
     """The components, in the channel's own form; empty until they were read from the provider."""
@@ -1807,6 +2061,152 @@ class ChannelTemplatePage(Model):
     """`cursor` of the next page; null on the last page."""
 
 
+class ChatAnalysis(Model):
+    """What the analysis of a chat found."""
+
+    summary: str | None = NOT_SENT
+    """Summary of the chat, at most 4,000 characters; null without one."""
+    extracted: Dict[str, Any] | None = NOT_SENT
+    """Captured and extracted values by key; null without any."""
+    sentiment: str | None = NOT_SENT
+    """Sentiment of the customer: `positive`, `neutral` or `negative`; null if it is unknown."""
+    outcome: str | None = NOT_SENT
+    """The disposition as a key; null if it is unknown."""
+
+
+class ChatAnalyzedEvent(Model):
+    """The event `chat.analyzed`. A finished chat was analysed."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["chat.analyzed"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: AnalyzedChat
+    """What happened; later versions may add fields."""
+
+
+class ChatAssignedEvent(Model):
+    """The event `chat.assigned`. A conversation was assigned to a teammate."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["chat.assigned"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: AssignedChat
+    """What happened; later versions may add fields."""
+
+
+class ChatCompletedEvent(Model):
+    """The event `chat.completed`. A chat ended."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["chat.completed"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: ChatWithTranscript
+    """What happened; later versions may add fields."""
+
+
+class ChatData(Model):
+    """A chat, as events show it."""
+
+    chat_id: str = NOT_SENT
+    """Id of the chat, `chatsess_…`."""
+    channel: ChatChannel | str = NOT_SENT
+    """How the customer writes: `api`, `web` or `chatapp`."""
+    agent_id: str = NOT_SENT
+    """Id of the agent, `agt_…`."""
+    contact_id: str | None = NOT_SENT
+    """Id of the contact; null for a session over the API."""
+    external_ref: str | None = NOT_SENT
+    """Your own id of the contact; null without one."""
+    customer: ConversationCustomer | None = NOT_SENT
+    """The customer on the messaging channel; null for other chats."""
+    business_number: str | None = NOT_SENT
+    """The business number on the messaging channel, E.164; null for other chats."""
+    origin: ChatOrigin | str = NOT_SENT
+    """How the chat began; `inbound` for a session over the API."""
+    linked_call_id: str | None = NOT_SENT
+    """Id of the call that the chat follows; null without one."""
+    status: ConversationStatus | str = NOT_SENT
+    """`active` while the chat is open, then `ended`."""
+    end_cause: ChatEndCause | str | None = NOT_SENT
+    """Why the chat ended; null while it is open."""
+    started_at: AwareDatetime = NOT_SENT
+    """When the chat was opened."""
+    ended_at: AwareDatetime | None = NOT_SENT
+    """When the chat ended; null while it is open."""
+    message_count: int = NOT_SENT
+    """Number of messages in the chat."""
+    language: LanguageCode | str = NOT_SENT
+    """The language of the conversation: the agent's, or the one that the customer was followed into."""
+    handoff: Handoff | None = NOT_SENT
+    """Why and since when people have it; null while they do not."""
+    is_test: bool = NOT_SENT
+    """Always false: chats of test keys send no events."""
+    metadata: Dict[str, Any] = NOT_SENT
+    """The `metadata` of the request that started it."""
+    ad_referral: Any = NOT_SENT
+    """The ad or post that the customer came from, in the channel's own form; null without one."""
+
+
+class ChatEvaluatedEvent(Model):
+    """The event `chat.evaluated`. A finished chat was graded."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["chat.evaluated"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: EvaluatedChat
+    """What happened; later versions may add fields."""
+
+
+class ChatHandedBackEvent(Model):
+    """The event `chat.handed_back`. A helpdesk handed a conversation back."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["chat.handed_back"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: HandedBackChat
+    """What happened; later versions may add fields."""
+
+
+class ChatHandoffRequestedEvent(Model):
+    """The event `chat.handoff_requested`. A conversation waits for a person."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["chat.handoff_requested"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: HandoffRequest
+    """What happened; later versions may add fields."""
+
+
 class ChatLabel(Model):
     """A label of conversations."""
 
@@ -1821,13 +2221,13 @@ class ChatLabel(Model):
 class ChatMessage(Model):
     """A message of a chat and its author."""
 
-    role: ChatRole = NOT_SENT
+    role: ChatRole | str = NOT_SENT
     """Who wrote it: `user` (the customer), `agent`, or `human` (a teammate)."""
     text: str = NOT_SENT
     """The words of the message."""
     failed: bool | None = None
     """`true` if the messaging channel did not deliver the message; absent otherwise."""
-    language: LanguageCode | None = None
+    language: LanguageCode | str | None = None
     """The language in which the conversation goes on because of it; absent where it does not change."""
 
 
@@ -1849,7 +2249,7 @@ class ChatSession(Model):
     """Id of the session, `chatsess_…`."""
     agent_id: str = NOT_SENT
     """Id of the agent, `agt_…`."""
-    state: ChatState = NOT_SENT
+    state: ChatState | str = NOT_SENT
     """`ai` (the agent replies), `awaiting_human`, `human` (a teammate replies) or `ended`."""
     message_count: int = NOT_SENT
     """Number of messages in the session."""
@@ -1863,17 +2263,137 @@ class ChatSession(Model):
     """The messages, oldest first."""
 
 
+class ChatStartedEvent(Model):
+    """The event `chat.started`. A chat began."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["chat.started"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: ChatData
+    """What happened; later versions may add fields."""
+
+
+class ChatTakenOverEvent(Model):
+    """The event `chat.taken_over`. A helpdesk took a conversation over."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["chat.taken_over"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: TakenOverChat
+    """What happened; later versions may add fields."""
+
+
+class ChatWithTranscript(Model):
+    """A chat that ended, with everything that was said in it."""
+
+    chat_id: str = NOT_SENT
+    """Id of the chat, `chatsess_…`."""
+    channel: ChatChannel | str = NOT_SENT
+    """How the customer writes: `api`, `web` or `chatapp`."""
+    agent_id: str = NOT_SENT
+    """Id of the agent, `agt_…`."""
+    contact_id: str | None = NOT_SENT
+    """Id of the contact; null for a session over the API."""
+    external_ref: str | None = NOT_SENT
+    """Your own id of the contact; null without one."""
+    customer: ConversationCustomer | None = NOT_SENT
+    """The customer on the messaging channel; null for other chats."""
+    business_number: str | None = NOT_SENT
+    """The business number on the messaging channel, E.164; null for other chats."""
+    origin: ChatOrigin | str = NOT_SENT
+    """How the chat began; `inbound` for a session over the API."""
+    linked_call_id: str | None = NOT_SENT
+    """Id of the call that the chat follows; null without one."""
+    status: ConversationStatus | str = NOT_SENT
+    """`active` while the chat is open, then `ended`."""
+    end_cause: ChatEndCause | str | None = NOT_SENT
+    """Why the chat ended; null while it is open."""
+    started_at: AwareDatetime = NOT_SENT
+    """When the chat was opened."""
+    ended_at: AwareDatetime | None = NOT_SENT
+    """When the chat ended; null while it is open."""
+    message_count: int = NOT_SENT
+    """Number of messages in the chat."""
+    language: LanguageCode | str = NOT_SENT
+    """The language of the conversation: the agent's, or the one that the customer was followed into."""
+    handoff: Handoff | None = NOT_SENT
+    """Why and since when people have it; null while they do not."""
+    is_test: bool = NOT_SENT
+    """Always false: chats of test keys send no events."""
+    metadata: Dict[str, Any] = NOT_SENT
+    """The `metadata` of the request that started it."""
+    ad_referral: Any = NOT_SENT
+    """The ad or post that the customer came from, in the channel's own form; null without one."""
+    transcript: List[TranscriptLine] | None = None
+    """The messages up to the event, oldest first; empty once the chat is deleted."""
+
+
+class ChatappAccountRestrictedEvent(Model):
+    """The event `chatapp.account_restricted`. The provider restricted, flagged or disabled the business account."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["chatapp.account_restricted"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: AccountRestriction
+    """What happened; later versions may add fields."""
+
+
 class ChatappCharges(Model):
     """What the provider is expected to charge for a campaign."""
 
     currency: str = NOT_SENT
     """Currency of the prices, an ISO 4217 code."""
-    category: TemplateCategory = NOT_SENT
+    category: TemplateCategory | str = NOT_SENT
     """Category of the template, which the price depends on."""
     per_message: str = NOT_SENT
     """Price of one message, as a decimal number with four decimals."""
     total: str = NOT_SENT
     """Price of all messages that would be sent, as a decimal number with four decimals."""
+
+
+class ChatappNumberAiPausedEvent(Model):
+    """The event `chatapp.number_ai_paused`. AI replies on a number pause for an hour."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["chatapp.number_ai_paused"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: NumberPause
+    """What happened; later versions may add fields."""
+
+
+class ChatappNumberQualityChangedEvent(Model):
+    """The event `chatapp.number_quality_changed`. A number's quality rating changed."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["chatapp.number_quality_changed"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: NumberQuality
+    """What happened; later versions may add fields."""
 
 
 class ChatappPreflight(Model):
@@ -1921,12 +2441,27 @@ class ChatappProblem(Model):
     """Description of the problem, for people."""
 
 
+class ChatappTemplateUpdatedEvent(Model):
+    """The event `chatapp.template.updated`. A template changed at the provider."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["chatapp.template.updated"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: UpdatedTemplate
+    """What happened; later versions may add fields."""
+
+
 class ConnectorPush(Model):
     """A write-back of a call to a connected system."""
 
     provider: str = NOT_SENT
     """The system: `hubspot`, `salesforce`, `zoho` or `shopify`."""
-    status: ConnectorPushStatus = NOT_SENT
+    status: ConnectorPushStatus | str = NOT_SENT
     """`success` if the system took it, `failed` if it did not, `skipped` if there was nothing to write."""
     error: str | None = NOT_SENT
     """Why it failed, for people; null otherwise."""
@@ -2081,6 +2616,21 @@ class ContactDetail(Model):
     """Consents and opt-outs on the messaging channel."""
 
 
+class ContactOptedOutEvent(Model):
+    """The event `contact.opted_out`. A contact was put on the do-not-call list, or replied STOP."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["contact.opted_out"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: OptedOutContact
+    """What happened; later versions may add fields."""
+
+
 class ContactPage(Model):
     """A page of a list that is read with a cursor."""
 
@@ -2105,11 +2655,11 @@ class Conversation(Model):
     """The customer; all fields are null once the contact is erased."""
     business: ConversationBusiness = NOT_SENT
     """The business number of the conversation."""
-    status: ConversationStatus = NOT_SENT
+    status: ConversationStatus | str = NOT_SENT
     """`active` while the conversation is open, then `ended`."""
-    end_cause: ChatEndCause | None = NOT_SENT
+    end_cause: ChatEndCause | str | None = NOT_SENT
     """Why it ended; null while it is open."""
-    origin: ChatOrigin = NOT_SENT
+    origin: ChatOrigin | str = NOT_SENT
     """How the conversation began."""
     message_count: int = NOT_SENT
     """Number of messages in the conversation."""
@@ -2224,7 +2774,7 @@ class ConversationHeaderParam(Model):
 class ConversationMessage(Model):
     """A message of a conversation and its author."""
 
-    role: ChatRole = NOT_SENT
+    role: ChatRole | str = NOT_SENT
     """Who wrote it: `user` (the customer), `agent`, or `human` (the team)."""
     text: str = NOT_SENT
     """The words of the message; files and other content are named in brackets."""
@@ -2325,7 +2875,7 @@ class CreatedDataStream(Model):
     """Id of the stream."""
     name: str = NOT_SENT
     """The name of the stream, for people."""
-    kind: DataStreamKind = NOT_SENT
+    kind: DataStreamKind | str = NOT_SENT
     """How records arrive at the stream."""
     field_map: FieldMap = NOT_SENT
     """The fields of a record that identify the contact."""
@@ -2333,7 +2883,7 @@ class CreatedDataStream(Model):
     """Settings of the stream's kind."""
     integration_id: str | None = NOT_SENT
     """Id of the integration that the stream reads with; null for `webhook` and `api`."""
-    status: DataStreamStatus = NOT_SENT
+    status: DataStreamStatus | str = NOT_SENT
     """`active`, `paused`, or `error` after five failed checks in a row."""
     last_error: str | None = NOT_SENT
     """Why the stream stopped; null unless `status` is `error`."""
@@ -2354,13 +2904,13 @@ class CreatedWebhookEndpoint(Model):
     """Id of the endpoint, `whe_…`."""
     url: str = NOT_SENT
     """The address that receives the deliveries."""
-    events: List[str] = NOT_SENT
+    events: List[EventType | str] = NOT_SENT
     """Event types that it receives; empty for every event except `message.*` and `chat.evaluated`."""
     agent_ids: List[str] = NOT_SENT
     """Agents whose events it receives; empty for all."""
     description: str | None = NOT_SENT
     """Your own note; null for none."""
-    status: WebhookStatus = NOT_SENT
+    status: WebhookStatus | str = NOT_SENT
     """`active` receives deliveries, `disabled` does not."""
     created_at: AwareDatetime = NOT_SENT
     """When the endpoint was created."""
@@ -2383,6 +2933,25 @@ class CriterionAgreement(Model):
     """Marks with the verdict of the model."""
     kappa: float | None = NOT_SENT
     """Cohen's kappa of the three verdicts: 1 is full agreement, 0 what chance gives; null where it is not defined."""
+
+
+class CriterionResult(Model):
+    """The result of one criterion."""
+
+    criterion_key: str = NOT_SENT
+    """Key that identifies the criterion."""
+    name: str = NOT_SENT
+    """The name of the criterion, for people."""
+    kind: CriterionKind | str = NOT_SENT
+    """`pass_fail` or `score`: how the criterion is graded."""
+    pass_threshold: int | None = NOT_SENT
+    """The score from which it is met; null for `pass_fail`."""
+    verdict: EvaluationVerdict | str = NOT_SENT
+    """`pass`, `fail`, or `na` if it does not apply or no grade could be had."""
+    score: int | None = NOT_SENT
+    """The score that it got, from 0 to 100; null for `pass_fail` and without one."""
+    reasoning: str = NOT_SENT
+    """The model's reasons for the verdict."""
 
 
 class CriterionShares(Model):
@@ -2411,7 +2980,7 @@ class DataStream(Model):
     """Id of the stream."""
     name: str = NOT_SENT
     """The name of the stream, for people."""
-    kind: DataStreamKind = NOT_SENT
+    kind: DataStreamKind | str = NOT_SENT
     """How records arrive at the stream."""
     field_map: FieldMap = NOT_SENT
     """The fields of a record that identify the contact."""
@@ -2419,7 +2988,7 @@ class DataStream(Model):
     """Settings of the stream's kind."""
     integration_id: str | None = NOT_SENT
     """Id of the integration that the stream reads with; null for `webhook` and `api`."""
-    status: DataStreamStatus = NOT_SENT
+    status: DataStreamStatus | str = NOT_SENT
     """`active`, `paused`, or `error` after five failed checks in a row."""
     last_error: str | None = NOT_SENT
     """Why the stream stopped; null unless `status` is `error`."""
@@ -2453,7 +3022,7 @@ class DataStreamDetail(Model):
     """Id of the stream."""
     name: str = NOT_SENT
     """The name of the stream, for people."""
-    kind: DataStreamKind = NOT_SENT
+    kind: DataStreamKind | str = NOT_SENT
     """How records arrive at the stream."""
     field_map: FieldMap = NOT_SENT
     """The fields of a record that identify the contact."""
@@ -2461,7 +3030,7 @@ class DataStreamDetail(Model):
     """Settings of the stream's kind."""
     integration_id: str | None = NOT_SENT
     """Id of the integration that the stream reads with; null for `webhook` and `api`."""
-    status: DataStreamStatus = NOT_SENT
+    status: DataStreamStatus | str = NOT_SENT
     """`active`, `paused`, or `error` after five failed checks in a row."""
     last_error: str | None = NOT_SENT
     """Why the stream stopped; null unless `status` is `error`."""
@@ -2502,9 +3071,9 @@ class Delivery(Model):
     """Id of the delivery, `whd_…`."""
     event_id: str = NOT_SENT
     """Id of the event, `evt_…`; the same in all deliveries of the event."""
-    event: str = NOT_SENT
+    event: EventType | str = NOT_SENT
     """Type of the event, such as `call.completed`."""
-    status: DeliveryStatus = NOT_SENT
+    status: DeliveryStatus | str = NOT_SENT
     """`pending`, `succeeded` or `failed`."""
     attempts: List[DeliveryAttempt] = NOT_SENT
     """All attempts, oldest first."""
@@ -2560,6 +3129,45 @@ class DoNotCallEntry(Model):
     """When the number was added."""
 
 
+class DocumentPart(Model):
+    """A file of a document."""
+
+    part: str = NOT_SENT
+    """Name of the part, as it was sent, or `part1`, `part2`, …."""
+    content_type: DocumentFileType | str = NOT_SENT
+    """Content type of the file, detected from its content."""
+
+
+class DocumentReceivedEvent(Model):
+    """The event `document.received`. A document step finished in a chat."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["document.received"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: ReceivedDocument
+    """What happened; later versions may add fields."""
+
+
+class DocumentUpdatedEvent(Model):
+    """The event `document.updated`. A teammate verified or rejected a document."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["document.updated"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: ReceivedDocument
+    """What happened; later versions may add fields."""
+
+
 class EdgeVisitCount(Model):
     """How often an edge was taken."""
 
@@ -2571,6 +3179,55 @@ class EdgeVisitCount(Model):
     """Id of the step that it enters; null if the version is not kept any more."""
     visits: int = NOT_SENT
     """How often conversations took it."""
+
+
+class EndedAttempt(Model):
+    """A nudge whose dial ended unanswered and that will be dialled again."""
+
+    id: str = NOT_SENT
+    """Id of the nudge, `ndg_…`."""
+    agent_id: str = NOT_SENT
+    """Id of the agent that calls, `agt_…`."""
+    status: NudgeStatus | str = NOT_SENT
+    """`queued` (due), `scheduled` (held until `next_attempt_at`), `dialing` (picked up), `in_progress` or `finished`."""
+    result: NudgeResult | str | None = NOT_SENT
+    """The final result; null until the nudge is finished."""
+    status_reason: str | None = NOT_SENT
+    """While it waits, why; once finished, how it ended. Null while it waits for `scheduled_at`, and with `block_reason`."""
+    block_reason: str | None = NOT_SENT
+    """The compliance gate that refused the call: `dnd`, `opt_out`, `frequency_cap`, `consent` or `calling_window`; null otherwise."""
+    to_number: str = NOT_SENT
+    """The number to call, E.164; `[erased]` once the contact is erased."""
+    from_number: str | None = NOT_SENT
+    """The caller id, E.164; null if the workspace had no number."""
+    external_ref: str | None = NOT_SENT
+    """Your own id of the nudge; null without one and once the contact is erased."""
+    variables: Dict[str, str] = NOT_SENT
+    """Values for the agent's flow, as text; empty once the contact is erased."""
+    metadata: Dict[str, Any] = NOT_SENT
+    """The `metadata` of the request; empty once the contact is erased."""
+    outside_window: OutsideWindow | str = NOT_SENT
+    """`queue` or `reject`: what happens outside the calling window."""
+    scheduled_at: AwareDatetime | None = NOT_SENT
+    """Dial no earlier than this time; null for at once."""
+    next_attempt_at: AwareDatetime | None = NOT_SENT
+    """When the nudge is dialled or checked next; null unless it waits."""
+    expires_at: AwareDatetime = NOT_SENT
+    """The nudge gives up after this time."""
+    retry: NudgeRetry = NOT_SENT
+    """When an unanswered dial is retried."""
+    attempts: int = NOT_SENT
+    """Number of dials so far; holds do not count."""
+    call_id: str | None = NOT_SENT
+    """Id of the answered call, and after the end of the last call; null while the nudge waits."""
+    livemode: bool = NOT_SENT
+    """False for a nudge of a test key, whose call is simulated."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the nudge was created."""
+    finished_at: AwareDatetime | None = NOT_SENT
+    """When the nudge finished; null before that."""
+    attempt: NudgeAttempt | None = None
+    """The dial that ended; absent if there was no call."""
 
 
 class EndedConversation(Model):
@@ -2588,11 +3245,11 @@ class EndedConversation(Model):
     """The customer; all fields are null once the contact is erased."""
     business: ConversationBusiness = NOT_SENT
     """The business number of the conversation."""
-    status: ConversationStatus = NOT_SENT
+    status: ConversationStatus | str = NOT_SENT
     """`active` while the conversation is open, then `ended`."""
-    end_cause: ChatEndCause | None = NOT_SENT
+    end_cause: ChatEndCause | str | None = NOT_SENT
     """Why it ended; null while it is open."""
-    origin: ChatOrigin = NOT_SENT
+    origin: ChatOrigin | str = NOT_SENT
     """How the conversation began."""
     message_count: int = NOT_SENT
     """Number of messages in the conversation."""
@@ -2664,12 +3321,47 @@ class Error(Model):
 
     error: str = NOT_SENT
     """What is wrong and what to do, for people. The text may change; branch on `code`."""
-    code: str = NOT_SENT
+    code: ErrorCode | str = NOT_SENT
     """Machine-readable code of the error. New codes may be added."""
+    doc_url: str = NOT_SENT
+    """Path of the page about the code, `/docs/errors/<code>` at the address of the service: what it means and what to do."""
     meta: Dict[str, Any] | None = None
     """Details, such as `field` (the first wrong field), `missing` or `nudge_id`; absent without any."""
     request_id: str | None = None
     """Id of the request, the same as the header `X-Request-Id`; only with status 500."""
+
+
+class EvaluatedChat(Model):
+    """A chat that was graded against criteria."""
+
+    chat_id: str = NOT_SENT
+    """Id of the chat, `chatsess_…`."""
+    channel: ChatChannel | str = NOT_SENT
+    """How the customer writes: `api`, `web` or `chatapp`."""
+    agent_id: str = NOT_SENT
+    """Id of the agent, `agt_…`."""
+    contact_id: str | None = NOT_SENT
+    """Id of the contact; null for a session over the API."""
+    run_id: str = NOT_SENT
+    """Id of the evaluation, `evr_…`; dedupe on it."""
+    run_no: int = NOT_SENT
+    """Number of the evaluation among those of the chat, from 1."""
+    trigger: EvaluationTrigger | str = NOT_SENT
+    """What started the evaluation: `auto`, `sweep` or `manual`."""
+    model: str = NOT_SENT
+    """The model that graded the chat; empty if none did."""
+    evaluated_at: AwareDatetime = NOT_SENT
+    """When the chat was graded."""
+    passed: int = NOT_SENT
+    """Number of criteria that were met."""
+    failed: int = NOT_SENT
+    """Number of criteria that were not met."""
+    not_applicable: int = NOT_SENT
+    """Number of criteria that do not apply to the chat, or for which no grade could be had."""
+    results: List[CriterionResult] = NOT_SENT
+    """The result of each criterion."""
+    is_test: bool = NOT_SENT
+    """Whether the chat is a test of the agent."""
 
 
 class Evaluation(Model):
@@ -2677,7 +3369,7 @@ class Evaluation(Model):
 
     id: str = NOT_SENT
     """Id of the evaluation, `evr_…`."""
-    kind: GradedConversation = NOT_SENT
+    kind: GradedConversation | str = NOT_SENT
     """What was graded: `chat` or `call`."""
     chat_id: str | None = NOT_SENT
     """Id of the chat; null for a call."""
@@ -2685,13 +3377,13 @@ class Evaluation(Model):
     """Id of the call; null for a chat."""
     agent_id: str = NOT_SENT
     """Id of the agent, `agt_…`."""
-    status: EvaluationStatus = NOT_SENT
+    status: EvaluationStatus | str = NOT_SENT
     """`pending`, `graded`, `failed` (no model answered; every verdict is `na`) or `skipped` (without verdicts)."""
-    cause: EvaluationCause | None = NOT_SENT
+    cause: EvaluationCause | str | None = NOT_SENT
     """Why it was skipped or failed; null otherwise."""
     run_no: int | None = NOT_SENT
     """Number of the evaluation among those of the conversation with verdicts, from 1; null without verdicts."""
-    trigger: EvaluationTrigger = NOT_SENT
+    trigger: EvaluationTrigger | str = NOT_SENT
     """What started the evaluation: `auto`, `sweep` or `manual`."""
     sweep_id: str | None = NOT_SENT
     """Id of the sweep; null for another trigger."""
@@ -2733,7 +3425,7 @@ class EvaluationCriterion(Model):
     """Key that identifies the criterion within the agent: 1 to 64 of `a-z`, `0-9` and `_`, beginning with a letter."""
     name: str = NOT_SENT
     """The name of the criterion, for people."""
-    kind: CriterionKind = NOT_SENT
+    kind: CriterionKind | str = NOT_SENT
     """`pass_fail`: the model says whether it is met. `score`: the model gives a score from 0 to 100."""
     pass_threshold: int | None = NOT_SENT
     """The score from which a `score` is met, from 0 to 100; null for `pass_fail`."""
@@ -2748,7 +3440,7 @@ class EvaluationMark(Model):
     """Key that identifies the criterion."""
     user_id: str = NOT_SENT
     """Id of the member who marked it, `usr_…`."""
-    verdict: EvaluationVerdict = NOT_SENT
+    verdict: EvaluationVerdict | str = NOT_SENT
     """The verdict of the member: `pass`, `fail` or `na`."""
     note: str | None = NOT_SENT
     """A note of the member; null without one, and once the person is erased."""
@@ -2781,11 +3473,11 @@ class EvaluationResult(Model):
     """Key that identifies the criterion."""
     name: str = NOT_SENT
     """The name of the criterion, for people."""
-    kind: CriterionKind = NOT_SENT
+    kind: CriterionKind | str = NOT_SENT
     """`pass_fail` or `score`: how the criterion is graded."""
     pass_threshold: int | None = NOT_SENT
     """The score from which it is met; null for `pass_fail`."""
-    verdict: EvaluationVerdict = NOT_SENT
+    verdict: EvaluationVerdict | str = NOT_SENT
     """`pass`, `fail`, or `na` if it does not apply or no grade could be had."""
     score: int | None = NOT_SENT
     """The score that it got, from 0 to 100; null for `pass_fail` and without one."""
@@ -2800,7 +3492,7 @@ class EvaluationSummary(Model):
 
     agent_id: str = NOT_SENT
     """Id of the agent, `agt_…`."""
-    kind: GradedConversation = NOT_SENT
+    kind: GradedConversation | str = NOT_SENT
     """Whether chats or calls are counted."""
     criteria: List[CriterionShares] = NOT_SENT
     """The shares of each criterion, by key."""
@@ -2813,7 +3505,7 @@ class EvaluationSweep(Model):
     """Id of the sweep, `evs_…`."""
     agent_id: str = NOT_SENT
     """Id of the agent, `agt_…`."""
-    kind: GradedConversation = NOT_SENT
+    kind: GradedConversation | str = NOT_SENT
     """Whether chats or calls are graded."""
     from_: AwareDatetime = NOT_SENT
     """Only conversations that began at or after this time."""
@@ -2825,9 +3517,9 @@ class EvaluationSweep(Model):
     """Whether conversations with an evaluation are left out."""
     criteria_version: int = NOT_SENT
     """Version of the criteria that is used."""
-    status: EvaluationSweepStatus = NOT_SENT
+    status: EvaluationSweepStatus | str = NOT_SENT
     """`running`, `finished`, `cancelled`, or `stopped` with a cause."""
-    cause: EvaluationCause | None = NOT_SENT
+    cause: EvaluationCause | str | None = NOT_SENT
     """Why it was stopped; null otherwise."""
     conversations: int = NOT_SENT
     """Conversations that were to be graded when it began."""
@@ -2872,14 +3564,14 @@ class Event(Model):
 
     id: str = NOT_SENT
     """Id of the event, `evt_…`; the same through retries and replays."""
-    type: str = NOT_SENT
+    type: EventType | str = NOT_SENT
     """Type of the event, such as `call.completed`; more types may be added."""
     created_at: AwareDatetime = NOT_SENT
     """When the event happened."""
     livemode: bool = NOT_SENT
     """False for events of test keys and for samples."""
     data: Any
-    """The payload; its fields depend on the type."""
+    """The payload. Its fields depend on the type: the section `webhooks` of this document describes those of each."""
 
 
 class EventStream(Model):
@@ -2891,6 +3583,17 @@ class EventStream(Model):
     """Position after this page; send it as `after` of the next request."""
     brand: str = NOT_SENT
     """The name of the service in the headers of deliveries."""
+
+
+class EventTemplate(Model):
+    """The template of a message, as events show it."""
+
+    name: str = NOT_SENT
+    """The name of the template."""
+    language: str = NOT_SENT
+    """Language of the template, such as `en_US`."""
+    category: str | None = NOT_SENT
+    """Category of the template when the message was accepted; null if it is unknown."""
 
 
 class EventTrigger(Model):
@@ -2907,8 +3610,58 @@ class Extraction(Model):
     """The key of the value in `extracted`; unique within the list."""
     label: str = NOT_SENT
     """What the value means, for people and for the language model."""
-    type: ExtractionType = NOT_SENT
+    type: ExtractionType | str = NOT_SENT
     """`text`, `boolean` or `number`: the type of the value in `extracted`."""
+
+
+class ExtractionInput(Model):
+    """A value that the analysis extracts from a conversation."""
+
+    key: str
+    """The key of the value in `extracted`; unique within the list."""
+    label: str
+    """What the value means, for people and for the language model."""
+    type: ExtractionType
+    """`text`, `boolean` or `number`: the type of the value in `extracted`."""
+
+
+class FailedCall(Model):
+    """A call that never connected."""
+
+    call_id: str = NOT_SENT
+    """Id of the call, `call_…`; fetch it with `GET /v1/calls/{id}`."""
+    agent_id: str | None = NOT_SENT
+    """Id of the agent on the call; null if there is none."""
+    campaign_id: str | None = NOT_SENT
+    """Id of the campaign that placed the call; null for any other call."""
+    contact_id: str | None = NOT_SENT
+    """Id of the contact; null for an incoming call whose caller is unknown."""
+    external_ref: str | None = NOT_SENT
+    """Your own id of the contact; null without one."""
+    direction: Direction | str = NOT_SENT
+    """`outbound` if the agent called, `inbound` if the customer did."""
+    to_number: str = NOT_SENT
+    """The number that was called, E.164, or `[erased]`."""
+    from_number: str = NOT_SENT
+    """The number that called, E.164, or `[erased]`."""
+    answered_at: AwareDatetime | None = NOT_SENT
+    """When the call was picked up; null if it was not."""
+    answered_by: AnsweredBy | str | None = NOT_SENT
+    """Who picked up the call; null if nobody did, or if that is not known."""
+    ended_at: AwareDatetime | None = NOT_SENT
+    """Time at which the call ended; null until then."""
+    duration_seconds: int | None = NOT_SENT
+    """Talk time in seconds; null while the call is live and when nobody picked up."""
+    end_cause: str | None = NOT_SENT
+    """Why the call ended; null while it is live."""
+    outcome: str | None = NOT_SENT
+    """The agent's disposition as a key; null until it is known."""
+    language: LanguageCode | str | None = NOT_SENT
+    """The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`."""
+    metadata: Dict[str, Any] = NOT_SENT
+    """What the client gave as `metadata`."""
+    block_reason: str | None = None
+    """The compliance gate that refused a dial of a campaign; absent otherwise."""
 
 
 class FailedReplay(Model):
@@ -2927,7 +3680,7 @@ class FedCampaign(Model):
     """Id of the campaign, `cmp_…`."""
     name: str = NOT_SENT
     """The name of the campaign."""
-    status: CampaignStatus = NOT_SENT
+    status: CampaignStatus | str = NOT_SENT
     """Status of the campaign; only draft, active and paused ones get new rows."""
     variable_mapping: Dict[str, Any] = NOT_SENT
     """Variable of the agent to field of the stream."""
@@ -2961,6 +3714,126 @@ class FieldMapChange(Model):
     """Name of the field with the record's own id, by which duplicates are recognised."""
 
 
+class FinishedCampaign(Model):
+    """A campaign that is over."""
+
+    campaign_id: str = NOT_SENT
+    """Id of the campaign, `cmp_…`."""
+    name: str = NOT_SENT
+    """The name of the campaign, for people."""
+    agent_id: str | None = NOT_SENT
+    """Id of the campaign's agent; null if it has none."""
+    reason: str = NOT_SENT
+    """Why it is over: `list_complete`, `end_date` or `requested`."""
+    finished_at: AwareDatetime = NOT_SENT
+    """When the campaign completed."""
+    channel: str | None = None
+    """`chatapp` for a campaign on the messaging channel; absent otherwise."""
+    stats: FinishedStats | None = None
+    """Number of contacts by outcome of a campaign on the messaging channel; absent otherwise."""
+
+
+class FinishedNudge(Model):
+    """A nudge that has its final result."""
+
+    id: str = NOT_SENT
+    """Id of the nudge, `ndg_…`."""
+    agent_id: str = NOT_SENT
+    """Id of the agent that calls, `agt_…`."""
+    status: NudgeStatus | str = NOT_SENT
+    """`queued` (due), `scheduled` (held until `next_attempt_at`), `dialing` (picked up), `in_progress` or `finished`."""
+    result: NudgeResult | str | None = NOT_SENT
+    """The final result; null until the nudge is finished."""
+    status_reason: str | None = NOT_SENT
+    """While it waits, why; once finished, how it ended. Null while it waits for `scheduled_at`, and with `block_reason`."""
+    block_reason: str | None = NOT_SENT
+    """The compliance gate that refused the call: `dnd`, `opt_out`, `frequency_cap`, `consent` or `calling_window`; null otherwise."""
+    to_number: str = NOT_SENT
+    """The number to call, E.164; `[erased]` once the contact is erased."""
+    from_number: str | None = NOT_SENT
+    """The caller id, E.164; null if the workspace had no number."""
+    external_ref: str | None = NOT_SENT
+    """Your own id of the nudge; null without one and once the contact is erased."""
+    variables: Dict[str, str] = NOT_SENT
+    """Values for the agent's flow, as text; empty once the contact is erased."""
+    metadata: Dict[str, Any] = NOT_SENT
+    """The `metadata` of the request; empty once the contact is erased."""
+    outside_window: OutsideWindow | str = NOT_SENT
+    """`queue` or `reject`: what happens outside the calling window."""
+    scheduled_at: AwareDatetime | None = NOT_SENT
+    """Dial no earlier than this time; null for at once."""
+    next_attempt_at: AwareDatetime | None = NOT_SENT
+    """When the nudge is dialled or checked next; null unless it waits."""
+    expires_at: AwareDatetime = NOT_SENT
+    """The nudge gives up after this time."""
+    retry: NudgeRetry = NOT_SENT
+    """When an unanswered dial is retried."""
+    attempts: int = NOT_SENT
+    """Number of dials so far; holds do not count."""
+    call_id: str | None = NOT_SENT
+    """Id of the answered call, and after the end of the last call; null while the nudge waits."""
+    livemode: bool = NOT_SENT
+    """False for a nudge of a test key, whose call is simulated."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the nudge was created."""
+    finished_at: AwareDatetime | None = NOT_SENT
+    """When the nudge finished; null before that."""
+    started_at: AwareDatetime | None = None
+    """When the last call was placed."""
+    answered_at: AwareDatetime | None = None
+    """When the last call was picked up; null if it was not."""
+    ended_at: AwareDatetime | None = None
+    """When the last call ended."""
+    end_cause: str | None = None
+    """Why the last call ended."""
+    duration_seconds: int | None = None
+    """Talk time in seconds; null when nobody picked up."""
+    outcome: str | None = None
+    """The agent's disposition as a key; null until it is known."""
+    summary: str | None = None
+    """Summary of the conversation; null until the analysis is done."""
+    extracted: Dict[str, Any] | None = None
+    """Captured and extracted values by key; null without any."""
+    attempt: NudgeAttempt | None = None
+    """The last dial; absent if there was no call."""
+
+
+class FinishedStats(Model):
+    """Number of contacts by outcome of a finished campaign on the messaging channel. Unlike in the API, `sending` is counted separately
+    from `pending`."""
+
+    total: int = NOT_SENT
+    """Number of rows of the calling list."""
+    pending: int = NOT_SENT
+    """Contacts to whom no message was sent yet."""
+    sent: int = NOT_SENT
+    """Contacts whose message the provider accepted."""
+    delivered: int = NOT_SENT
+    """Contacts of `sent` whose message was delivered."""
+    read: int = NOT_SENT
+    """Contacts of `sent` who read the message."""
+    replied: int = NOT_SENT
+    """Contacts of `sent` who replied within a week."""
+    failed: int = NOT_SENT
+    """Contacts whose message failed."""
+    frequency_capped: int = NOT_SENT
+    """Contacts whose message the provider held back because they get much marketing; not a failure."""
+    skipped: int = NOT_SENT
+    """Contacts to whom no message is sent; see `skipped_by_reason`."""
+    delivery_unknown: int = NOT_SENT
+    """Contacts for whom it is unknown whether the message was sent; it is not sent again."""
+    skipped_by_reason: Dict[str, int] = NOT_SENT
+    """Number of skipped contacts by reason: `invalid_phone`, `duplicate`, `opted_out`, `no_opt_in`, `missing_params` and others."""
+    failed_by_code: Dict[str, int] = NOT_SENT
+    """Number of failed messages by the provider's error code."""
+    converted: int = NOT_SENT
+    """Cards in a column of the type `won` on the campaign's board."""
+    opted_out_after: int = NOT_SENT
+    """Contacts who sent STOP after the message."""
+    sending: int = NOT_SENT
+    """Contacts to whom a message is being sent."""
+
+
 class Flow(Model):
     """The flow of an agent: its draft and the published graph."""
 
@@ -2988,7 +3861,7 @@ class Flow(Model):
 class FlowChange(Model):
     """A change from one graph to another."""
 
-    code: ChangeKind = NOT_SENT
+    code: ChangeKind | str = NOT_SENT
     """What kind of change it is."""
     step_id: str | None = NOT_SENT
     """Id of the step, or of the step that an edge leaves; null where it is about none."""
@@ -3054,7 +3927,7 @@ class FlowGraph(Model):
 class FlowIssue(Model):
     """A problem of a flow's draft."""
 
-    level: FlowIssueLevel = NOT_SENT
+    level: FlowIssueLevel | str = NOT_SENT
     """`error` blocks publishing, `warning` does not."""
     code: str = NOT_SENT
     """Machine-readable code of the issue, such as `unknown_next`."""
@@ -3099,7 +3972,7 @@ class FlowTryView(Model):
     """Whether the conversation is over."""
     outcome: str | None = NOT_SENT
     """The disposition, once it is over with one."""
-    end_cause: TryEndCause | None = NOT_SENT
+    end_cause: TryEndCause | str | None = NOT_SENT
     """Why it ended; null while it goes on."""
     stopped: TryStop | None = NOT_SENT
     """Where the flow could not go on; null if it could."""
@@ -3176,7 +4049,7 @@ class FlowVisits(Model):
 class FoundItem(Model):
     """A result of a search."""
 
-    type: FoundType = NOT_SENT
+    type: FoundType | str = NOT_SENT
     """What kind of thing it is."""
     id: str = NOT_SENT
     """Its id, of any prefix."""
@@ -3191,7 +4064,7 @@ class FoundItem(Model):
 class FullTranscript(Model):
     """The transcript of a call's recording."""
 
-    status: FullTranscriptStatus | None = NOT_SENT
+    status: FullTranscriptStatus | str | None = NOT_SENT
     """Progress of the transcript; null if there is none, because the feature is off or nothing was said."""
     turns: List[TranscriptTurn] | None = NOT_SENT
     """The turns with their times, oldest first; null until `status` is `done`."""
@@ -3206,6 +4079,57 @@ class GateWarning(Model):
     """What the gate objects to, as a sentence."""
 
 
+class HandedBackChat(Model):
+    """A chat that was handed back to its agent."""
+
+    chat_id: str = NOT_SENT
+    """Id of the chat, `chatsess_…`."""
+    channel: ChatChannel | str = NOT_SENT
+    """How the customer writes: `api`, `web` or `chatapp`."""
+    agent_id: str = NOT_SENT
+    """Id of the agent, `agt_…`."""
+    contact_id: str | None = NOT_SENT
+    """Id of the contact; null for a session over the API."""
+    external_ref: str | None = NOT_SENT
+    """Your own id of the contact; null without one."""
+    customer: ConversationCustomer | None = NOT_SENT
+    """The customer on the messaging channel; null for other chats."""
+    business_number: str | None = NOT_SENT
+    """The business number on the messaging channel, E.164; null for other chats."""
+    origin: ChatOrigin | str = NOT_SENT
+    """How the chat began; `inbound` for a session over the API."""
+    linked_call_id: str | None = NOT_SENT
+    """Id of the call that the chat follows; null without one."""
+    status: ConversationStatus | str = NOT_SENT
+    """`active` while the chat is open, then `ended`."""
+    end_cause: ChatEndCause | str | None = NOT_SENT
+    """Why the chat ended; null while it is open."""
+    started_at: AwareDatetime = NOT_SENT
+    """When the chat was opened."""
+    ended_at: AwareDatetime | None = NOT_SENT
+    """When the chat ended; null while it is open."""
+    message_count: int = NOT_SENT
+    """Number of messages in the chat."""
+    language: LanguageCode | str = NOT_SENT
+    """The language of the conversation: the agent's, or the one that the customer was followed into."""
+    handoff: Handoff | None = NOT_SENT
+    """Why and since when people have it; null while they do not."""
+    is_test: bool = NOT_SENT
+    """Always false: chats of test keys send no events."""
+    metadata: Dict[str, Any] = NOT_SENT
+    """The `metadata` of the request that started it."""
+    ad_referral: Any = NOT_SENT
+    """The ad or post that the customer came from, in the channel's own form; null without one."""
+    by: str = NOT_SENT
+    """Who handed it back: `helpdesk` or `teammate`."""
+    note: str | None = NOT_SENT
+    """Note for the agent; null if none was given."""
+    messages_added: int = NOT_SENT
+    """Number of messages of the team that were added to the history."""
+    transcript: List[TranscriptLine] | None = None
+    """The messages up to the event, oldest first; empty once the chat is deleted."""
+
+
 class HandedBackConversation(Model):
     """A conversation that its agent answers again."""
 
@@ -3217,6 +4141,66 @@ class HandedBackConversation(Model):
     """True if the agent had it before this request."""
     livemode: bool = NOT_SENT
     """False with a test key: nothing was changed."""
+
+
+class Handoff(Model):
+    """The hand-off of a chat to people."""
+
+    reason: str | None = NOT_SENT
+    """Code of the reason; null if the agent asked for a person."""
+    requested_at: AwareDatetime = NOT_SENT
+    """When a person was requested."""
+    user_id: str | None = NOT_SENT
+    """Id of the teammate who handles the chat; null if none does."""
+
+
+class HandoffRequest(Model):
+    """A chat for which a person was requested."""
+
+    chat_id: str = NOT_SENT
+    """Id of the chat, `chatsess_…`."""
+    channel: ChatChannel | str = NOT_SENT
+    """How the customer writes: `api`, `web` or `chatapp`."""
+    agent_id: str = NOT_SENT
+    """Id of the agent, `agt_…`."""
+    contact_id: str | None = NOT_SENT
+    """Id of the contact; null for a session over the API."""
+    external_ref: str | None = NOT_SENT
+    """Your own id of the contact; null without one."""
+    customer: ConversationCustomer | None = NOT_SENT
+    """The customer on the messaging channel; null for other chats."""
+    business_number: str | None = NOT_SENT
+    """The business number on the messaging channel, E.164; null for other chats."""
+    origin: ChatOrigin | str = NOT_SENT
+    """How the chat began; `inbound` for a session over the API."""
+    linked_call_id: str | None = NOT_SENT
+    """Id of the call that the chat follows; null without one."""
+    status: ConversationStatus | str = NOT_SENT
+    """`active` while the chat is open, then `ended`."""
+    end_cause: ChatEndCause | str | None = NOT_SENT
+    """Why the chat ended; null while it is open."""
+    started_at: AwareDatetime = NOT_SENT
+    """When the chat was opened."""
+    ended_at: AwareDatetime | None = NOT_SENT
+    """When the chat ended; null while it is open."""
+    message_count: int = NOT_SENT
+    """Number of messages in the chat."""
+    language: LanguageCode | str = NOT_SENT
+    """The language of the conversation: the agent's, or the one that the customer was followed into."""
+    handoff: Handoff | None = NOT_SENT
+    """Why and since when people have it; null while they do not."""
+    is_test: bool = NOT_SENT
+    """Always false: chats of test keys send no events."""
+    metadata: Dict[str, Any] = NOT_SENT
+    """The `metadata` of the request that started it."""
+    ad_referral: Any = NOT_SENT
+    """The ad or post that the customer came from, in the channel's own form; null without one."""
+    reason: str | None = NOT_SENT
+    """Code of the reason; null if the agent asked for a person."""
+    handoff_at: AwareDatetime = NOT_SENT
+    """When a person was requested."""
+    transcript: List[TranscriptLine] | None = None
+    """The messages up to the event, oldest first; empty once the chat is deleted."""
 
 
 class HeaderParam(Model):
@@ -3273,7 +4257,7 @@ class InboxEntry(Model):
 
     id: str = NOT_SENT
     """Id of the chat, `chatsess_…`."""
-    channel: ChatChannel = NOT_SENT
+    channel: ChatChannel | str = NOT_SENT
     """How the customer writes: `api`, `web` or `chatapp`."""
     agent_id: str = NOT_SENT
     """Id of the agent, `agt_…`."""
@@ -3285,9 +4269,9 @@ class InboxEntry(Model):
     """Your own id of the contact; null without one."""
     customer: ConversationCustomer | None = NOT_SENT
     """The customer on the messaging channel; null for other chats."""
-    state: ChatState = NOT_SENT
+    state: ChatState | str = NOT_SENT
     """`ai` (the agent replies), `awaiting_human`, `human` (a person of the team has it) or `ended`."""
-    end_cause: ChatEndCause | None = NOT_SENT
+    end_cause: ChatEndCause | str | None = NOT_SENT
     """Why the chat ended; null while it is open."""
     assigned_to: Teammate | None = NOT_SENT
     """The teammate who has the chat, or had it when it ended; null if none does."""
@@ -3325,7 +4309,7 @@ class InboxEntryDetail(Model):
 
     id: str = NOT_SENT
     """Id of the chat, `chatsess_…`."""
-    channel: ChatChannel = NOT_SENT
+    channel: ChatChannel | str = NOT_SENT
     """How the customer writes: `api`, `web` or `chatapp`."""
     agent_id: str = NOT_SENT
     """Id of the agent, `agt_…`."""
@@ -3337,9 +4321,9 @@ class InboxEntryDetail(Model):
     """Your own id of the contact; null without one."""
     customer: ConversationCustomer | None = NOT_SENT
     """The customer on the messaging channel; null for other chats."""
-    state: ChatState = NOT_SENT
+    state: ChatState | str = NOT_SENT
     """`ai` (the agent replies), `awaiting_human`, `human` (a person of the team has it) or `ended`."""
-    end_cause: ChatEndCause | None = NOT_SENT
+    end_cause: ChatEndCause | str | None = NOT_SENT
     """Why the chat ended; null while it is open."""
     assigned_to: Teammate | None = NOT_SENT
     """The teammate who has the chat, or had it when it ended; null if none does."""
@@ -3428,7 +4412,7 @@ class InboxMessage(Model):
 
     seq: int = NOT_SENT
     """Number of the message in the chat, from 1."""
-    role: ChatRole = NOT_SENT
+    role: ChatRole | str = NOT_SENT
     """Who wrote it: `user` (the customer), `agent`, or `human` (a person of the team)."""
     text: str = NOT_SENT
     """The words of the message."""
@@ -3445,7 +4429,7 @@ class InboxMessage(Model):
 class InboxPreview(Model):
     """The newest message of a chat."""
 
-    role: ChatRole = NOT_SENT
+    role: ChatRole | str = NOT_SENT
     """Who wrote it: `user` (the customer), `agent`, or `human` (a teammate)."""
     text: str = NOT_SENT
     """Its first 120 characters, with `…` behind them where there are more."""
@@ -3456,7 +4440,7 @@ class InboxPreview(Model):
 class InboxSettings(Model):
     """How chats that wait for a person find one."""
 
-    assignment: InboxAssignment = NOT_SENT
+    assignment: InboxAssignment | str = NOT_SENT
     """`manual`: members take chats. `round_robin`: they are given to members who are present."""
     max_open_per_member: int = NOT_SENT
     """Open chats of a member from which on round robin gives no more; a member may have a number of their own."""
@@ -3486,11 +4470,11 @@ class IngestedRecord(Model):
 
     index: int = NOT_SENT
     """Index of the record in the request, from 0."""
-    status: RecordOutcome = NOT_SENT
+    status: RecordOutcome | str = NOT_SENT
     """`accepted`, `invalid` or `duplicate`."""
     record_id: str = NOT_SENT
     """Id of the record; for a duplicate, that of the first one."""
-    reason: RecordReason | None = None
+    reason: RecordReason | str | None = None
     """Why the record cannot be called; only if `status` is `invalid`."""
 
 
@@ -3539,7 +4523,7 @@ class KnowledgeDocument(Model):
 
     source: str = NOT_SENT
     """Title, file name or address of the document."""
-    type: KnowledgeSource = NOT_SENT
+    type: KnowledgeSource | str = NOT_SENT
     """`text`, `file` or `link`: how the document was added."""
     chunk_count: int = NOT_SENT
     """Number of passages that the document is cut into."""
@@ -3558,7 +4542,7 @@ class KnowledgeHit(Model):
     """How well the passage matches, from 0 to 1."""
     source: str = NOT_SENT
     """Title, file name or address of the passage's document."""
-    type: KnowledgeSource = NOT_SENT
+    type: KnowledgeSource | str = NOT_SENT
     """`text`, `file` or `link`: how the document was added."""
     heading: str | None = NOT_SENT
     """Headings above the passage, joined with ` › `; null without any."""
@@ -3580,7 +4564,7 @@ class KnownModels(Model):
 class Language(Model):
     """A language that agents speak and write."""
 
-    code: LanguageCode = NOT_SENT
+    code: LanguageCode | str = NOT_SENT
     """Code of the language, which an agent has in `language`."""
     label: str = NOT_SENT
     """English name of the language, for people."""
@@ -3598,7 +4582,7 @@ class LanguageCount(Model):
 class LastWords(Model):
     """What was said last on a call."""
 
-    who: LiveSpeaker = NOT_SENT
+    who: LiveSpeaker | str = NOT_SENT
     """Who said it: `agent` or `customer`."""
     text: str = NOT_SENT
     """What was said in the turn."""
@@ -3619,9 +4603,9 @@ class LiveCall(Model):
     """Id of the agent on the call; null when no agent answers."""
     agent_name: str | None = NOT_SENT
     """Name of the agent; null when there is none."""
-    direction: Direction = NOT_SENT
+    direction: Direction | str = NOT_SENT
     """`outbound` if the agent called, `inbound` if the customer did."""
-    state: CallState = NOT_SENT
+    state: CallState | str = NOT_SENT
     """Where the call is: `ringing` or `in_progress`."""
     to_number: str = NOT_SENT
     """The number that was called, E.164."""
@@ -3637,7 +4621,7 @@ class LiveCall(Model):
     """The newest turns, oldest first; at most 40, and none on simulated calls."""
     step: LiveStep | None = NOT_SENT
     """The step of the flow that it is in; null before the first, and on simulated calls."""
-    flags: List[CallFlag] = NOT_SENT
+    flags: List[CallFlag | str] = NOT_SENT
     """Why somebody should look at it; empty when all is well."""
     captured: Dict[str, Any] = NOT_SENT
     """Values that were captured so far, by name; at most 50."""
@@ -3670,7 +4654,7 @@ class LiveTurn(Model):
 
     turn: int = NOT_SENT
     """Number of the turn in the call, from 0."""
-    who: LiveSpeaker = NOT_SENT
+    who: LiveSpeaker | str = NOT_SENT
     """Who speaks: `agent` or `customer`."""
     text: str = NOT_SENT
     """The words so far. Of a turn that is not complete they are a guess, and the next ones replace them."""
@@ -3685,7 +4669,7 @@ class LogHead(Model):
 
     workspace_id: str = NOT_SENT
     """Id of the workspace, `ws_…`."""
-    chain: LogStrand = NOT_SENT
+    chain: LogStrand | str = NOT_SENT
     """Name of the chain; in test mode with the suffix `_test`."""
     seq: int = NOT_SENT
     """Number of the newest record, counted from 1; 0 for an empty chain."""
@@ -3706,7 +4690,7 @@ class LogRecord(Model):
 
     id: str = NOT_SENT
     """Id of the record: its chain and number, such as `audit-1042`."""
-    chain: LogChain = NOT_SENT
+    chain: LogChain | str = NOT_SENT
     """The chain that holds it."""
     seq: int = NOT_SENT
     """Number of the record in its chain, counted from 1."""
@@ -3714,7 +4698,7 @@ class LogRecord(Model):
     """When it was decided."""
     interaction_id: str = NOT_SENT
     """Id of the call, chat or contact that it is about; empty if it is about none."""
-    verdict: LogVerdict = NOT_SENT
+    verdict: LogVerdict | str = NOT_SENT
     """Whether the dial or chat was `allowed` or `blocked`."""
     blocked_by: str | None = NOT_SENT
     """The gate that blocked it; null if it was allowed."""
@@ -3726,7 +4710,7 @@ class LogRecord(Model):
     """Id of the recording; null if the record is not about one."""
     consent_id: str | None = NOT_SENT
     """Id of the consent on which the decision rests; null without one."""
-    channel: LogChannel = NOT_SENT
+    channel: LogChannel | str = NOT_SENT
     """Whether it is about a call (`voice`) or a chat (`chat`)."""
     agent_id: str | None = NOT_SENT
     """Id of the agent; null without one."""
@@ -3756,6 +4740,23 @@ class LogVerification(Model):
     """The result for each chain."""
 
 
+class LowWallet(Model):
+    """A wallet whose balance reached a lower level."""
+
+    level: str = NOT_SENT
+    """`low`, or `exhausted` when not one minute is left."""
+    balance_minor: int = NOT_SENT
+    """Balance in minor units (paise)."""
+    threshold_minor: int = NOT_SENT
+    """The balance below which the level is `low`, in minor units."""
+    currency: str = NOT_SENT
+    """Currency of the amounts, an ISO 4217 code."""
+    cost_per_minute_minor: int = NOT_SENT
+    """Price of one started minute of talk time, in minor units."""
+    estimated_minutes_left: int | None = NOT_SENT
+    """Minutes that the balance pays for; null when a minute costs nothing."""
+
+
 class MadeTestLink(Model):
     """A test link that was made, with its address."""
 
@@ -3781,6 +4782,80 @@ class MadeTestLink(Model):
     """The address with the secret; shown only once."""
 
 
+class MessageData(Model):
+    """A message, as `GET /v1/chatapp/messages/{id}` shows it; members for content that it does not have are absent."""
+
+    message_id: str = NOT_SENT
+    """Id of the message, `camsg_…`."""
+    provider_message_id: str | None = NOT_SENT
+    """The provider's id of the message; null until the provider has accepted it."""
+    chat_id: str | None = NOT_SENT
+    """Id of the conversation that the message belongs to; null without one."""
+    thread_id: str = NOT_SENT
+    """Id of the thread: all messages between this number and this contact."""
+    agent_id: str | None = NOT_SENT
+    """Id of the agent of the conversation or the campaign; null without one."""
+    contact_id: str = NOT_SENT
+    """Id of the contact, `con_…`."""
+    external_ref: str | None = NOT_SENT
+    """Your own id of the contact; null without one."""
+    direction: MessageDirection | str = NOT_SENT
+    """`inbound` for a message of the customer, `outbound` for one to the customer."""
+    source: MessageSource | str = NOT_SENT
+    """Who sent the message."""
+    type: str = NOT_SENT
+    """Kind of content: `template`, `text`, `image`, `interactive` and others."""
+    text: str | None = NOT_SENT
+    """The text of the message; null without one."""
+    template: EventTemplate | None = NOT_SENT
+    """The template that was sent; null for other messages."""
+    media: MessageMedia | None = NOT_SENT
+    """A received file; null without one. The bytes are fetched separately."""
+    from_: str | None = NOT_SENT
+    """Number of the sender, E.164; null for a customer who hides it."""
+    to: str | None = NOT_SENT
+    """Number of the recipient, E.164; null for a customer who hides it."""
+    customer_user_id: str | None = NOT_SENT
+    """The customer's id on the channel; null if the channel reports none."""
+    customer_username: str | None = NOT_SENT
+    """The customer's username on the channel; null without one."""
+    phone_number_id: str = NOT_SENT
+    """The provider's id of the business number."""
+    status: MessageStatus | str = NOT_SENT
+    """Status of the message at the time of the event."""
+    timestamp: AwareDatetime = NOT_SENT
+    """When the message was accepted here, or received."""
+    statuses: MessageStatuses = NOT_SENT
+    """When the message got each status."""
+    error: MessageError | None = None
+    """Why the message failed; absent if it did not."""
+    reply_to: str | None = None
+    """Id of the message that it answers: the id here if that was known, otherwise the provider's; absent for no reply."""
+    reaction: Dict[str, Any] | None = None
+    """A reaction: `message_id` and `emoji`, which is null when the reaction was taken back; absent for other messages."""
+    interactive: Dict[str, Any] | None = None
+    """What can be tapped, or what was tapped: `type`, `id`, `title`; absent for other messages."""
+    location: Dict[str, Any] | None = None
+    """A place: `latitude`, `longitude`, `name`, `address`; absent for other messages."""
+    content: Dict[str, Any] | None = None
+    """Other content, in the channel's own form; absent without any."""
+
+
+class MessageDeliveredEvent(Model):
+    """The event `message.delivered`. A message reached the customer's phone."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["message.delivered"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: MessageData
+    """What happened; later versions may add fields."""
+
+
 class MessageError(Model):
     """Why a message failed."""
 
@@ -3790,6 +4865,21 @@ class MessageError(Model):
     """The meaning of the code as a word, such as `window_closed`."""
     detail: str = NOT_SENT
     """Details of this failure, for people."""
+
+
+class MessageFailedEvent(Model):
+    """The event `message.failed`. A message failed at the channel, or was refused because the customer opted out."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["message.failed"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: MessageData
+    """What happened; later versions may add fields."""
 
 
 class MessageMedia(Model):
@@ -3803,6 +4893,51 @@ class MessageMedia(Model):
     """Id of the message; `GET /v1/chatapp/messages/{id}/media` gives the file."""
     available: bool = NOT_SENT
     """Whether the file was fetched from the provider and can be downloaded."""
+
+
+class MessageReadEvent(Model):
+    """The event `message.read`. The customer read a message."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["message.read"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: MessageData
+    """What happened; later versions may add fields."""
+
+
+class MessageReceivedEvent(Model):
+    """The event `message.received`. A customer sent the chat-app number a message."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["message.received"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: MessageData
+    """What happened; later versions may add fields."""
+
+
+class MessageSentEvent(Model):
+    """The event `message.sent`. The channel accepted a message."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["message.sent"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: MessageData
+    """What happened; later versions may add fields."""
 
 
 class MessageStatuses(Model):
@@ -3831,6 +4966,46 @@ class MessageTemplate(Model):
     """Category of the template when the message was accepted; null if it is unknown."""
 
 
+class MovedCard(Model):
+    """A card that was moved into a column. It is stored with the automation until that is due, without the reference."""
+
+    board_id: str = NOT_SENT
+    """Id of the outcome board."""
+    campaign_id: str | None = NOT_SENT
+    """Id of the campaign that the board belongs to; null for the board of an agent."""
+    agent_id: str | None = NOT_SENT
+    """Id of the agent that the board belongs to; null for the board of a campaign."""
+    card_id: str = NOT_SENT
+    """Id of the card on the board."""
+    move_id: str = NOT_SENT
+    """Id of the move, which is different for every move."""
+    contact_id: str = NOT_SENT
+    """Id of the contact, `con_…`."""
+    call_id: str | None = NOT_SENT
+    """Id of the call that caused the move, or of the last call; null if the contact was never called."""
+    moved_by: str = NOT_SENT
+    """`api` for a move by hand, `sorting` for one by a rule, an outcome or the language model."""
+    from_: MovedColumn | None = NOT_SENT
+    """The column that the card left; null for a new card."""
+    to: MovedColumn = NOT_SENT
+    """The column that the card was moved into."""
+    moved_at: AwareDatetime = NOT_SENT
+    """When the card was moved."""
+    external_ref: str | None = None
+    """Your own id of the contact; null without one."""
+
+
+class MovedColumn(Model):
+    """A column of an outcome board."""
+
+    id: str = NOT_SENT
+    """Id of the column."""
+    key: str = NOT_SENT
+    """Key of the column, unique on the board."""
+    type: ColumnType | str = NOT_SENT
+    """What the column means, whatever its name."""
+
+
 class NewAgent(Model):
     """Settings of an agent. In `POST`, an absent field gets its default; in `PUT`, it is not changed."""
 
@@ -3854,7 +5029,7 @@ class NewAgent(Model):
     """Ids of its tools, from `GET /v1/tools`."""
     allowed_transfer_numbers: List[str] | None = None
     """Indian numbers to which a call may be transferred, in any usual notation; stored as `+91…`."""
-    extraction_schema: List[Extraction] | None = None
+    extraction_schema: List[ExtractionInput] | None = None
     """The values that the analysis extracts from a conversation; each `key` at most once."""
     speakable: bool | None = None
     """Whether the voice is given numbers, sums, dates, times, addresses and abbreviations in words. Transcripts keep the text as written.
@@ -4384,9 +5559,9 @@ class Nudge(Model):
     """Id of the nudge, `ndg_…`."""
     agent_id: str = NOT_SENT
     """Id of the agent that calls, `agt_…`."""
-    status: NudgeStatus = NOT_SENT
+    status: NudgeStatus | str = NOT_SENT
     """`queued` (due), `scheduled` (held until `next_attempt_at`), `dialing` (picked up), `in_progress` or `finished`."""
-    result: NudgeResult | None = NOT_SENT
+    result: NudgeResult | str | None = NOT_SENT
     """The final result; null until the nudge is finished."""
     status_reason: str | None = NOT_SENT
     """While it waits, why; once finished, how it ended. Null while it waits for `scheduled_at`, and with `block_reason`."""
@@ -4402,7 +5577,7 @@ class Nudge(Model):
     """Values for the agent's flow, as text; empty once the contact is erased."""
     metadata: Dict[str, Any] = NOT_SENT
     """The `metadata` of the request; empty once the contact is erased."""
-    outside_window: OutsideWindow = NOT_SENT
+    outside_window: OutsideWindow | str = NOT_SENT
     """`queue` or `reject`: what happens outside the calling window."""
     scheduled_at: AwareDatetime | None = NOT_SENT
     """Dial no earlier than this time; null for at once."""
@@ -4447,6 +5622,21 @@ class NudgeAttempt(Model):
     """Captured and extracted values by key; null for a key without `calls:read`."""
 
 
+class NudgeAttemptEndedEvent(Model):
+    """The event `nudge.attempt_ended`. An attempt ended unanswered and a retry was scheduled."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["nudge.attempt_ended"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: EndedAttempt
+    """What happened; later versions may add fields."""
+
+
 class NudgeBatchPreflight(Model):
     """A batch of nudges to be checked."""
 
@@ -4474,9 +5664,9 @@ class NudgeDetail(Model):
     """Id of the nudge, `ndg_…`."""
     agent_id: str = NOT_SENT
     """Id of the agent that calls, `agt_…`."""
-    status: NudgeStatus = NOT_SENT
+    status: NudgeStatus | str = NOT_SENT
     """`queued` (due), `scheduled` (held until `next_attempt_at`), `dialing` (picked up), `in_progress` or `finished`."""
-    result: NudgeResult | None = NOT_SENT
+    result: NudgeResult | str | None = NOT_SENT
     """The final result; null until the nudge is finished."""
     status_reason: str | None = NOT_SENT
     """While it waits, why; once finished, how it ended. Null while it waits for `scheduled_at`, and with `block_reason`."""
@@ -4492,7 +5682,7 @@ class NudgeDetail(Model):
     """Values for the agent's flow, as text; empty once the contact is erased."""
     metadata: Dict[str, Any] = NOT_SENT
     """The `metadata` of the request; empty once the contact is erased."""
-    outside_window: OutsideWindow = NOT_SENT
+    outside_window: OutsideWindow | str = NOT_SENT
     """`queue` or `reject`: what happens outside the calling window."""
     scheduled_at: AwareDatetime | None = NOT_SENT
     """Dial no earlier than this time; null for at once."""
@@ -4517,6 +5707,36 @@ class NudgeDetail(Model):
     recording_url: str | None = NOT_SENT
     """Signed link to the newest recording, which needs no key and works for five minutes; null without one, and for a key without
     `calls:read`."""
+
+
+class NudgeDialingEvent(Model):
+    """The event `nudge.dialing`. A nudge call was placed and answered."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["nudge.dialing"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: Nudge
+    """What happened; later versions may add fields."""
+
+
+class NudgeFinishedEvent(Model):
+    """The event `nudge.finished`. A nudge reached its final result."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["nudge.finished"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: FinishedNudge
+    """What happened; later versions may add fields."""
 
 
 class NudgeForecast(Model):
@@ -4563,10 +5783,25 @@ class NudgeRetry(Model):
 
     max_retries: int = NOT_SENT
     """Number of dials after the first one."""
-    on: List[RetryOn] = NOT_SENT
+    on: List[RetryOn | str] = NOT_SENT
     """Results after which the nudge is dialled again."""
     delay_minutes: int = NOT_SENT
     """Minutes between the end of a dial and the next dial."""
+
+
+class NudgeScheduledEvent(Model):
+    """The event `nudge.scheduled`. A nudge is held for a future time."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["nudge.scheduled"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: Nudge
+    """What happened; later versions may add fields."""
 
 
 class NudgeTimelineEntry(Model):
@@ -4578,9 +5813,9 @@ class NudgeTimelineEntry(Model):
     """What caused the decision, such as `created` or `due`."""
     checks: List[Dict[str, Any]] = NOT_SENT
     """The conditions that were checked, each with its value and `ok`."""
-    decision: NudgeDecision = NOT_SENT
+    decision: NudgeDecision | str = NOT_SENT
     """The decision that was made."""
-    status: NudgeStatus = NOT_SENT
+    status: NudgeStatus | str = NOT_SENT
     """Status of the nudge after the decision."""
     reason: str | None = NOT_SENT
     """Why the nudge waits or ended; null otherwise."""
@@ -4605,7 +5840,7 @@ class Number(Model):
     """Country of the number; always `IN`."""
     type: str = NOT_SENT
     """`mobile` or `landline`: the kind of number."""
-    series: NumberSeries | None = NOT_SENT
+    series: NumberSeries | str | None = NOT_SENT
     """The series that it belongs to; null for an ordinary number."""
     status: str = NOT_SENT
     """Status of the number: `active` or `released`."""
@@ -4619,6 +5854,30 @@ class Number(Model):
     """Name of the carrier over which the number's calls are dialled; null for the first carrier of the settings."""
 
 
+class NumberPause(Model):
+    """A business number on which agents pause their replies."""
+
+    phone_number_id: str = NOT_SENT
+    """The provider's id of the number."""
+    business_number: str = NOT_SENT
+    """The business number, E.164."""
+    paused_until: AwareDatetime = NOT_SENT
+    """When the pause ends; a later event may extend it."""
+
+
+class NumberQuality(Model):
+    """A business number whose quality rating changed."""
+
+    phone_number_id: str = NOT_SENT
+    """The provider's id of the number."""
+    business_number: str = NOT_SENT
+    """The business number, E.164."""
+    previous_quality: str = NOT_SENT
+    """The previous rating: `GREEN`, `YELLOW` or `RED`."""
+    quality: str = NOT_SENT
+    """The new rating: `GREEN`, `YELLOW` or `RED`."""
+
+
 class OpenedChatSession(Model):
     """A chat session that was opened."""
 
@@ -4628,6 +5887,38 @@ class OpenedChatSession(Model):
     """Id of the agent, `agt_…`."""
     reply: str | None = NOT_SENT
     """The agent's first message; null if its flow begins without one."""
+
+
+class OptedOutContact(Model):
+    """A contact that opted out of calls or messages."""
+
+    contact_id: str = NOT_SENT
+    """Id of the contact, `con_…`."""
+    external_ref: str | None = NOT_SENT
+    """Your own id of the contact; null without one."""
+    phone: str | None = NOT_SENT
+    """The number, E.164; null for a contact without one."""
+    source: str = NOT_SENT
+    """Where the contact opted out: `call`, `console`, `api` or `chatapp`."""
+    call_id: str | None = None
+    """Id of the call, for `source: call`; absent otherwise."""
+    channel: str | None = None
+    """`chatapp` for an opt-out on the messaging channel only; absent otherwise."""
+
+
+class OutcomeCapturedEvent(Model):
+    """The event `outcome.captured`. The call's outcome was set."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["outcome.captured"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: CallData
+    """What happened; later versions may add fields."""
 
 
 class OutcomeCost(Model):
@@ -4737,7 +6028,7 @@ class PreflightCost(Model):
 class PreflightProblem(Model):
     """A problem that blocks calls, or a warning."""
 
-    code: PreflightProblemCode = NOT_SENT
+    code: PreflightProblemCode | str = NOT_SENT
     """Machine-readable code of the problem."""
     message: str = NOT_SENT
     """Description of the problem, for people."""
@@ -4794,7 +6085,7 @@ class Pronunciation(Model):
 class ProviderReaction(Model):
     """How fast agents react with one provider."""
 
-    stage: ReactionStage = NOT_SENT
+    stage: ReactionStage | str = NOT_SENT
     """What the provider is used for."""
     provider: str = NOT_SENT
     """Name of the provider in the settings; a list of several is one name."""
@@ -4849,13 +6140,78 @@ class Reactions(Model):
     """One row for each provider and its part."""
 
 
+class ReceivedDocument(Model):
+    """A document that a customer handed in; also the `data` of `document.received` and `document.updated`."""
+
+    document_id: str = NOT_SENT
+    """Id of the document, `doc_…`."""
+    interaction_id: str = NOT_SENT
+    """Id of the chat in which it was handed in, `chatsess_…`."""
+    chat_session_id: str = NOT_SENT
+    """Id of the chat; the same as `interaction_id`."""
+    agent_id: str = NOT_SENT
+    """Id of the agent that asked for it."""
+    node_id: str = NOT_SENT
+    """Id of the flow's `document` node."""
+    label: str = NOT_SENT
+    """What the agent asked for, such as an identity card."""
+    status: DocumentStatus | str = NOT_SENT
+    """`open`, `verified`, `unverified`, `failed` (the last attempt was not accepted) or `rejected` (by a review)."""
+    fields_: Dict[str, Any] = NOT_SENT
+    """Values read from the document, by name; of national id numbers only the last four digits."""
+    reasons: List[str] = NOT_SENT
+    """Why the document is not verified, for people; empty if it is."""
+    attempts: int = NOT_SENT
+    """Number of uploads that were checked."""
+    parts: List[DocumentPart] = NOT_SENT
+    """Files of an accepted document; empty otherwise."""
+    reviewed_at: AwareDatetime | None = NOT_SENT
+    """When a teammate reviewed it; null before that."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the first upload was checked."""
+    updated_at: AwareDatetime = NOT_SENT
+    """When the document last changed."""
+
+
 class RecordCampaign(Model):
     """A campaign on whose calling list the contact of a record is."""
 
     campaign_id: str = NOT_SENT
     """Id of the campaign, `cmp_…`."""
-    status: CallingListState = NOT_SENT
+    status: CallingListState | str = NOT_SENT
     """State of the row of the calling list."""
+
+
+class RecordingReadyEvent(Model):
+    """The event `recording.ready`. The recording is available."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["recording.ready"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: CallData
+    """What happened; later versions may add fields."""
+
+
+class RejectedRecord(Model):
+    """A record of a data stream that cannot be called."""
+
+    stream_id: str = NOT_SENT
+    """Id of the data stream."""
+    stream_name: str = NOT_SENT
+    """The name of the data stream."""
+    record_id: str = NOT_SENT
+    """Id of the record, `dsr_…`."""
+    reason: RecordReason | str = NOT_SENT
+    """Why the record cannot be called."""
+    payload: Dict[str, Any] = NOT_SENT
+    """The fields of the record."""
+    received_at: AwareDatetime = NOT_SENT
+    """When the record arrived."""
 
 
 class Removed(Model):
@@ -4918,7 +6274,7 @@ class ScheduledCall(Model):
     """Id of the scheduled call, `scall_…`."""
     agent_id: str = NOT_SENT
     """Id of the agent that calls, `agt_…`."""
-    status: ScheduledCallStatus = NOT_SENT
+    status: ScheduledCallStatus | str = NOT_SENT
     """`scheduled`, `placed`, `failed` or `cancelled`."""
     scheduled_at: AwareDatetime = NOT_SENT
     """When the call is to be placed, as requested."""
@@ -4942,6 +6298,21 @@ class ScheduledCall(Model):
     """The `metadata` of the request; empty once the contact is erased."""
     created_at: AwareDatetime = NOT_SENT
     """When the scheduled call was created."""
+
+
+class ScheduledCallCancelledEvent(Model):
+    """The event `scheduled_call.cancelled`. A scheduled call was cancelled and will not be placed."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["scheduled_call.cancelled"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: ScheduledCall
+    """What happened; later versions may add fields."""
 
 
 class ScheduledCallMade(Model):
@@ -4979,9 +6350,9 @@ class SentChannelMessage(Model):
     """Id of the contact, `con_…`."""
     external_ref: str | None = NOT_SENT
     """Your own id of the contact; null without one."""
-    direction: MessageDirection = NOT_SENT
+    direction: MessageDirection | str = NOT_SENT
     """`inbound` for a message of the customer, `outbound` for one to the customer."""
-    source: MessageSource = NOT_SENT
+    source: MessageSource | str = NOT_SENT
     """Who sent the message."""
     type: str = NOT_SENT
     """Kind of content: `template`, `text`, `image`, `interactive` and others; `unsupported` for a kind that is unknown here."""
@@ -5001,7 +6372,7 @@ class SentChannelMessage(Model):
     """The customer's username on the channel; null without one."""
     phone_number_id: str = NOT_SENT
     """The provider's id of the business number."""
-    status: MessageStatus = NOT_SENT
+    status: MessageStatus | str = NOT_SENT
     """Status of the message; it never goes back."""
     timestamp: AwareDatetime = NOT_SENT
     """When the message was accepted here, or received."""
@@ -5035,9 +6406,9 @@ class SentimentCount(Model):
 class StagedFinding(Model):
     """What was found about rows of a staged list."""
 
-    harm: StagedHarm = NOT_SENT
+    harm: StagedHarm | str = NOT_SENT
     """What it does: `stops`, `never_dialled`, `skipped`, `waits` or `read_as`."""
-    code: StagedFindingCode = NOT_SENT
+    code: StagedFindingCode | str = NOT_SENT
     """What was found, as a code."""
     column: str | None = NOT_SENT
     """The column that it concerns: `phone`, or `variables.` and a name. Null if it concerns the row, or columns beyond the first 50 with
@@ -5149,7 +6520,7 @@ class StagedListRow(Model):
     """Values for the agent's flow."""
     valid: bool = NOT_SENT
     """Whether the row can be dialled at all."""
-    invalid_reason: InvalidReason | None = NOT_SENT
+    invalid_reason: InvalidReason | str | None = NOT_SENT
     """Why the row is never dialled; null if it is valid."""
     findings: List[StagedRowFinding] = NOT_SENT
     """What was found about the row; at most 20."""
@@ -5167,9 +6538,9 @@ class StagedListRowPage(Model):
 class StagedRowFinding(Model):
     """What was found about one row of a staged list."""
 
-    harm: StagedHarm = NOT_SENT
+    harm: StagedHarm | str = NOT_SENT
     """What it does: `stops`, `never_dialled`, `skipped`, `waits` or `read_as`."""
-    code: StagedFindingCode = NOT_SENT
+    code: StagedFindingCode | str = NOT_SENT
     """What was found, as a code."""
     column: str | None = NOT_SENT
     """The column of the cell: `phone`, or `variables.` and a name; null if the finding concerns the row."""
@@ -5203,7 +6574,7 @@ class StartedMessage(Model):
     """Id of the message, `camsg_…`."""
     provider_message_id: str | None = NOT_SENT
     """The provider's id of the message; null while it is queued."""
-    status: MessageStatus = NOT_SENT
+    status: MessageStatus | str = NOT_SENT
     """`sent`, or `queued` while it waits for the pace of its number."""
 
 
@@ -5216,9 +6587,9 @@ class StreamAttachment(Model):
     """Id of the data stream."""
     name: str = NOT_SENT
     """The name of the stream."""
-    kind: DataStreamKind = NOT_SENT
+    kind: DataStreamKind | str = NOT_SENT
     """How the stream's records arrive."""
-    status: DataStreamStatus = NOT_SENT
+    status: DataStreamStatus | str = NOT_SENT
     """`active`, `paused` or `error`; only an active stream accepts records."""
     variable_mapping: Dict[str, Any] = NOT_SENT
     """Variable of the agent to field of the stream."""
@@ -5237,9 +6608,9 @@ class StreamRecord(Model):
 
     id: str = NOT_SENT
     """Id of the record, `dsr_…`."""
-    status: RecordStatus = NOT_SENT
+    status: RecordStatus | str = NOT_SENT
     """`accepted` if the record can be called, otherwise `invalid`."""
-    reason: RecordReason | None = NOT_SENT
+    reason: RecordReason | str | None = NOT_SENT
     """Why the record cannot be called; null if it can."""
     external_id: str | None = NOT_SENT
     """The record's own id; null without one, once the contact is erased, and after 90 days."""
@@ -5262,6 +6633,21 @@ class StreamRecordPage(Model):
     """The records of this page, newest first."""
     next_before: str | None = NOT_SENT
     """`before` of the next page; null on the last page."""
+
+
+class StreamRecordRejectedEvent(Model):
+    """The event `stream.record_rejected`. A data stream received a record that cannot be dialled."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["stream.record_rejected"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: RejectedRecord
+    """What happened; later versions may add fields."""
 
 
 class SweepFilters(Model):
@@ -5299,6 +6685,57 @@ class SyncedTemplates(Model):
     """Number of templates that changed."""
     removed: int = NOT_SENT
     """Number of templates that the provider does not have any more."""
+
+
+class TakenOverChat(Model):
+    """A chat that a helpdesk took over."""
+
+    chat_id: str = NOT_SENT
+    """Id of the chat, `chatsess_…`."""
+    channel: ChatChannel | str = NOT_SENT
+    """How the customer writes: `api`, `web` or `chatapp`."""
+    agent_id: str = NOT_SENT
+    """Id of the agent, `agt_…`."""
+    contact_id: str | None = NOT_SENT
+    """Id of the contact; null for a session over the API."""
+    external_ref: str | None = NOT_SENT
+    """Your own id of the contact; null without one."""
+    customer: ConversationCustomer | None = NOT_SENT
+    """The customer on the messaging channel; null for other chats."""
+    business_number: str | None = NOT_SENT
+    """The business number on the messaging channel, E.164; null for other chats."""
+    origin: ChatOrigin | str = NOT_SENT
+    """How the chat began; `inbound` for a session over the API."""
+    linked_call_id: str | None = NOT_SENT
+    """Id of the call that the chat follows; null without one."""
+    status: ConversationStatus | str = NOT_SENT
+    """`active` while the chat is open, then `ended`."""
+    end_cause: ChatEndCause | str | None = NOT_SENT
+    """Why the chat ended; null while it is open."""
+    started_at: AwareDatetime = NOT_SENT
+    """When the chat was opened."""
+    ended_at: AwareDatetime | None = NOT_SENT
+    """When the chat ended; null while it is open."""
+    message_count: int = NOT_SENT
+    """Number of messages in the chat."""
+    language: LanguageCode | str = NOT_SENT
+    """The language of the conversation: the agent's, or the one that the customer was followed into."""
+    handoff: Handoff | None = NOT_SENT
+    """Why and since when people have it; null while they do not."""
+    is_test: bool = NOT_SENT
+    """Always false: chats of test keys send no events."""
+    metadata: Dict[str, Any] = NOT_SENT
+    """The `metadata` of the request that started it."""
+    ad_referral: Any = NOT_SENT
+    """The ad or post that the customer came from, in the channel's own form; null without one."""
+    by: str = NOT_SENT
+    """Who took it over; always `helpdesk`."""
+    agent_name: str | None = NOT_SENT
+    """Name of the person who answers; null if none was given."""
+    note: str | None = NOT_SENT
+    """Note of the takeover; null if none was given."""
+    transcript: List[TranscriptLine] | None = None
+    """The messages up to the event, oldest first; empty once the chat is deleted."""
 
 
 class TakenOverConversation(Model):
@@ -5361,6 +6798,15 @@ class TemplateUse(Model):
     """Values of the template's placeholders."""
 
 
+class TestEvent(Model):
+    """A test that somebody requested."""
+
+    endpoint_id: str | None = NOT_SENT
+    """Id of the endpoint that is tested; null in an event for all endpoints that subscribe."""
+    message: str = NOT_SENT
+    """A text that says that this is a test."""
+
+
 class TestLink(Model):
     """A link with which anybody who has it tests an agent."""
 
@@ -5406,6 +6852,32 @@ class Tool(Model):
     """When an agent should use the tool."""
 
 
+class TranscriptLine(Model):
+    """A message of a chat's transcript."""
+
+    role: ChatRole | str = NOT_SENT
+    """Who wrote it: `user` (the customer), `agent`, or `human` (a teammate)."""
+    text: str = NOT_SENT
+    """The words of the message."""
+    failed: bool | None = None
+    """`true` if the messaging channel did not deliver the message; absent otherwise."""
+
+
+class TranscriptReadyEvent(Model):
+    """The event `transcript.ready`. Transcript and extracted fields are saved."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["transcript.ready"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: CallData
+    """What happened; later versions may add fields."""
+
+
 class TranscriptTurn(Model):
     """A turn of the recording."""
 
@@ -5417,18 +6889,59 @@ class TranscriptTurn(Model):
     """When the turn starts, in seconds after the answer."""
 
 
+class TransferredCall(Model):
+    """A call that was transferred to a person."""
+
+    call_id: str = NOT_SENT
+    """Id of the call, `call_…`; fetch it with `GET /v1/calls/{id}`."""
+    agent_id: str | None = NOT_SENT
+    """Id of the agent on the call; null if there is none."""
+    campaign_id: str | None = NOT_SENT
+    """Id of the campaign that placed the call; null for any other call."""
+    contact_id: str | None = NOT_SENT
+    """Id of the contact; null for an incoming call whose caller is unknown."""
+    external_ref: str | None = NOT_SENT
+    """Your own id of the contact; null without one."""
+    direction: Direction | str = NOT_SENT
+    """`outbound` if the agent called, `inbound` if the customer did."""
+    to_number: str = NOT_SENT
+    """The number that was called, E.164, or `[erased]`."""
+    from_number: str = NOT_SENT
+    """The number that called, E.164, or `[erased]`."""
+    answered_at: AwareDatetime | None = NOT_SENT
+    """When the call was picked up; null if it was not."""
+    answered_by: AnsweredBy | str | None = NOT_SENT
+    """Who picked up the call; null if nobody did, or if that is not known."""
+    ended_at: AwareDatetime | None = NOT_SENT
+    """Time at which the call ended; null until then."""
+    duration_seconds: int | None = NOT_SENT
+    """Talk time in seconds; null while the call is live and when nobody picked up."""
+    end_cause: str | None = NOT_SENT
+    """Why the call ended; null while it is live."""
+    outcome: str | None = NOT_SENT
+    """The agent's disposition as a key; null until it is known."""
+    language: LanguageCode | str | None = NOT_SENT
+    """The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`."""
+    metadata: Dict[str, Any] = NOT_SENT
+    """What the client gave as `metadata`."""
+    transferred_to: str = NOT_SENT
+    """Number of the person who answered, E.164."""
+    transferred_at: AwareDatetime | None = NOT_SENT
+    """When the person answered."""
+
+
 class TriedEvaluation(Model):
     """What criteria gave for a past conversation."""
 
-    kind: GradedConversation = NOT_SENT
+    kind: GradedConversation | str = NOT_SENT
     """What was graded: `chat` or `call`."""
     chat_id: str | None = NOT_SENT
     """Id of the chat; null for a call."""
     call_id: str | None = NOT_SENT
     """Id of the call; null for a chat."""
-    status: EvaluationStatus = NOT_SENT
+    status: EvaluationStatus | str = NOT_SENT
     """`graded`, `failed` or `skipped`."""
-    cause: EvaluationCause | None = NOT_SENT
+    cause: EvaluationCause | str | None = NOT_SENT
     """Why it was skipped or failed; null otherwise."""
     model: str | None = NOT_SENT
     """The model that graded it; null without one."""
@@ -5479,7 +6992,7 @@ class TrySaid(Model):
 class TryStop(Model):
     """Where a run stopped because the flow is not complete."""
 
-    code: TryStopCode = NOT_SENT
+    code: TryStopCode | str = NOT_SENT
     """What is wrong with the flow."""
     step_id: str | None = NOT_SENT
     """Id of the step; null where it is about none."""
@@ -5537,7 +7050,7 @@ class TurnOfCall(Model):
 
     turn: int = NOT_SENT
     """Index of the turn in the transcript, from 0."""
-    role: Speaker = NOT_SENT
+    role: Speaker | str = NOT_SENT
     """Who spoke: `agent` or `customer`."""
     text: str = NOT_SENT
     """The words of the turn; of an interrupted one only those that were heard."""
@@ -5580,12 +7093,39 @@ class TurnsOfCall(Model):
     """The turns, oldest first; empty until the call has ended, and once the contact is erased."""
 
 
+class UpdatedTemplate(Model):
+    """A message template that changed at the provider."""
+
+    template_id: str = NOT_SENT
+    """Id of the template, `tpl_…`."""
+    provider_template_id: str = NOT_SENT
+    """The provider's id of the template."""
+    name: str = NOT_SENT
+    """The name of the template."""
+    language: str = NOT_SENT
+    """Language of the template, such as `en_US`."""
+    status: TemplateStatus | str = NOT_SENT
+    """Status at the provider; only an `APPROVED` template can be sent."""
+    category: TemplateCategory | str = NOT_SENT
+    """Category of the template."""
+    previous_category: TemplateCategory | str | None = NOT_SENT
+    """The category before the change; null if it did not change."""
+    pending_category: TemplateCategory | str | None = NOT_SENT
+    """The category that the provider will give it; null if none is pending."""
+    quality_score: str | None = NOT_SENT
+    """The provider's quality rating; null before the first rating."""
+    event: str = NOT_SENT
+    """What happened: a status, `CATEGORY_CHANGED`, `CATEGORY_PENDING`, or `QUALITY_` and the new rating."""
+    reason: str | None = NOT_SENT
+    """The provider's reason; null if it gave none."""
+
+
 class UploadedDocument(Model):
     """The result of an upload."""
 
     document_id: str = NOT_SENT
     """Id of the document, `doc_…`; the same for all attempts of one step."""
-    status: DocumentStatus = NOT_SENT
+    status: DocumentStatus | str = NOT_SENT
     """`open` (another attempt is possible), `verified`, `unverified` or `failed`."""
     reasons: List[str] = NOT_SENT
     """Why the document is not verified, for people; empty if it is."""
@@ -5667,6 +7207,21 @@ class Wallet(Model):
     """Price of one started minute of talk time, in minor units."""
 
 
+class WalletLowEvent(Model):
+    """The event `wallet.low`. The wallet is low, or cannot cover a call."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["wallet.low"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: LowWallet
+    """What happened; later versions may add fields."""
+
+
 class WalletTransaction(Model):
     """A line of the ledger; lines never change."""
 
@@ -5691,13 +7246,13 @@ class WebhookEndpoint(Model):
     """Id of the endpoint, `whe_…`."""
     url: str = NOT_SENT
     """The address that receives the deliveries."""
-    events: List[str] = NOT_SENT
+    events: List[EventType | str] = NOT_SENT
     """Event types that it receives; empty for every event except `message.*` and `chat.evaluated`."""
     agent_ids: List[str] = NOT_SENT
     """Agents whose events it receives; empty for all."""
     description: str | None = NOT_SENT
     """Your own note; null for none."""
-    status: WebhookStatus = NOT_SENT
+    status: WebhookStatus | str = NOT_SENT
     """`active` receives deliveries, `disabled` does not."""
     created_at: AwareDatetime = NOT_SENT
     """When the endpoint was created."""
@@ -5744,6 +7299,24 @@ class WebhookTest(Model):
     type: EventType | None = None
     """Event type of the sample."""
 
+
+class WebhookTestEvent(Model):
+    """The event `webhook.test`. A test event sent on request."""
+
+    id: str = NOT_SENT
+    """Id of the event, `evt_…`; the same through retries and replays."""
+    type: Literal["webhook.test"] = NOT_SENT
+    """Type of the event, the same in each of this kind."""
+    created_at: AwareDatetime = NOT_SENT
+    """When the event happened."""
+    livemode: bool = NOT_SENT
+    """False for events of test keys and for samples."""
+    data: TestEvent
+    """What happened; later versions may add fields."""
+
+
+Assigner: TypeAlias = Teammate | Dict[str, Any]
+"""Who assigned a chat: a teammate, or a request with an API key."""
 
 CampaignPreflight: TypeAlias = Preflight | ChatappPreflight
 """The preflight of a campaign: `Preflight` of a campaign that calls, `ChatappPreflight` of one on the messaging channel."""

@@ -18,7 +18,7 @@ TOLERANCE = 300
 """Seconds by which the time of a signature may differ from the receiver's clock."""
 _MOST_SIGNATURES = 16
 
-__all__ = ["TOLERANCE", "AnyEvent", "signature_header", "unwrap", "verify"]
+__all__ = ["TOLERANCE", "AnyEvent", "known", "signature_header", "unwrap", "verify"]
 
 
 def signature_header(headers: Mapping[str, str]) -> str:
@@ -57,11 +57,23 @@ def unwrap(
     """The event of a delivery, after `verify`. An event of a type that this version does not know is a `models.Event`."""
     verify(payload, signature, secrets, tolerance=tolerance, now=now)
     try:
-        raw: Any = json.loads(payload)
-        kind: Any = EVENTS.get(str(raw.get("type")), models.Event) if isinstance(raw, dict) else models.Event
+        raw = json.loads(payload)
+    except (ValueError, RecursionError) as error:
+        raise UnexpectedAnswerError("the body is signed, but no JSON") from error
+    return _typed(raw)
+
+
+def known(event: models.Event) -> AnyEvent:
+    """An event of `client.events` as the model of its type; as it is when this version does not know the type."""
+    return _typed(event.model_dump(by_alias=True)) if event.type in EVENTS else event
+
+
+def _typed(raw: Any) -> AnyEvent:
+    kind: Any = EVENTS.get(str(raw.get("type")), models.Event) if isinstance(raw, dict) else models.Event
+    try:
         event: AnyEvent = kind.model_validate(raw)
-    except (ValueError, RecursionError, pydantic.ValidationError) as error:
-        raise UnexpectedAnswerError(f"the body is signed, but no event: {error}") from error
+    except pydantic.ValidationError as error:
+        raise UnexpectedAnswerError(f"this is no event: {error}") from error
     return event
 
 
