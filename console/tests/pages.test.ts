@@ -33,7 +33,9 @@ for (const row of rows) {
         await noSidewaysScroll(page);
         await shot(page, `${row.name}-${width}-${theme}`);
         for (const [name, show] of Object.entries(all || width === 1440 ? row.states ?? {} : {})) {
-          await show(page);
+          await show(page).catch(async (why: unknown) => {
+            throw new Error(`${name}: on the page was: ${(await page.locator('main').innerText()).slice(0, 2000)}`, { cause: why });
+          });
           await axe(page);
           await noSidewaysScroll(page);
           await shot(page, `${row.name}-${name}-${width}-${theme}`);

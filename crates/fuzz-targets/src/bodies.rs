@@ -176,6 +176,14 @@ const READS: &[(&str, Read)] = &[
     ("setEvaluationMarks", is::<api::evaluations::NewEvaluationMarks>),
     ("previewEvaluationSweep", is::<api::evaluations::NewEvaluationSweep>),
     ("startEvaluationSweep", is::<api::evaluations::NewEvaluationSweep>),
+    ("updateMember", is::<api::members::MemberChange>),
+    ("inviteMember", is::<api::members::NewInvitation>),
+    ("acceptInvitation", is::<api::members::AcceptInvitation>),
+    ("useSignInLink", is::<api::members::UseSignInLink>),
+    ("createSignInLink", is::<api::members::NewSignInLink>),
+    ("signIn", is::<api::people::SignIn>),
+    ("updateMe", is::<api::people::ProfileChange>),
+    ("changePassword", is::<api::people::PasswordChange>),
     ("setClock", |_| Ok(())),
 ];
 
