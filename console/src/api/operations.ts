@@ -763,7 +763,7 @@ export interface Schemas {
   NewMember: { email: string; name: string; role: "owner" | "admin" | "editor" | "viewer"; password?: string };
   NewNumber: { number: string; carrier?: string };
   NewSignInLink: { email: string; name?: string; operator?: boolean; workspaceId?: string; role?: Schemas["Role"] };
-  NewTool: { type: "webhook"; name: string; description?: string; config: Schemas["WebhookConfig"] };
+  NewTool: { type: "webhook" | "mcp"; name: string; description?: string; config: Schemas["WebhookConfig"] };
   NewTransferNumber: { number: string };
   NewWalletEntry: { kind: "topup" | "adjustment"; amountMinor: number; reference: string };
   NewWorkspace: { name: string; kybVerified?: boolean; balanceMinor?: number; currency?: string; costPerMinuteMinor?: number };
@@ -794,7 +794,7 @@ export interface Schemas {
   TransferNumberList: { data: Array<Schemas["TransferNumber"]> };
   TransferNumberResponse: { data: Schemas["TransferNumber"] };
   WalletTransactionResponse: { data: Schemas["WalletTransaction"] };
-  WebhookConfig: { url: string; method?: "GET" | "POST" | "PUT" | "PATCH"; headers?: Record<string, string>; parameters?: Record<string, unknown>; timeoutSeconds?: number; idempotent?: boolean };
+  WebhookConfig: { url: string; tool?: string | null; method?: "GET" | "POST" | "PUT" | "PATCH"; headers?: Record<string, string>; parameters?: Record<string, unknown>; timeoutSeconds?: number; idempotent?: boolean };
   WorkspaceChange: { name?: string; kybVerified?: boolean; suspended?: boolean; features?: Schemas["WorkspaceFeatures"]; limits?: Schemas["WorkspaceLimits"]; costPerMinuteMinor?: number; costPerChatMinor?: number; costPerEvaluationMinor?: number; lowBalanceMinor?: number | null; marketingOptInRule?: boolean; regulatedAs?: Schemas["EntityClass"]; dltEntityId?: string | null };
   WorkspacePage: { data: Array<Schemas["Workspace"]>; nextCursor: string | null };
 }

@@ -28,8 +28,8 @@ pub fn command() -> Command {
              Which tools there are, and whether calls are real, the API key decides: begin with a test key.",
         )
         .arg(
-            Arg::new("url")
-                .long("url")
+            Arg::new("base-url")
+                .long("base-url")
                 .value_name("URL")
                 .help("The service; default: DASTAK_BASE_URL, else http://127.0.0.1:8080"),
         )
@@ -44,7 +44,7 @@ pub fn command() -> Command {
 /// The service and the key that the options or the environment name.
 fn target(matches: &ArgMatches) -> Result<(String, String), String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let url = matches.get_one::<String>("url").cloned().or_else(|| variable("DASTAK_BASE_URL"));
+    let url = matches.get_one::<String>("base-url").cloned().or_else(|| variable("DASTAK_BASE_URL"));
     let key = match matches.get_one::<String>("key-file") {
         Some(file) => {
             Some(std::fs::read_to_string(file).map_err(|why| format!("{file}: {why}"))?.trim().to_owned())

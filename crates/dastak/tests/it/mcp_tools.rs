@@ -18,8 +18,8 @@ use crate::shows::Shows;
 use crate::world::{World, leads_to};
 
 const CALL: &str = "call_01jz0000000000000000000000";
-/// Longer than anything takes that does not wait for its end.
-const SOON: Duration = Duration::from_secs(10);
+/// Longer than any limit of a tool: a call that takes so long has none.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How the server answers a message.
 #[derive(Debug, Clone)]
@@ -201,7 +201,7 @@ impl Shop {
         let Value::Object(arguments) = arguments else { panic!("an object") };
         let call = Call { tool: tool.into(), interaction: CALL.into(), key: "key-1".into(), arguments };
         let called = tool_calls::call(self.app(), &self.client, self.tenant(), call);
-        tokio::time::timeout(SOON, called).await.expect("the limits of a tool end it")
+        tokio::time::timeout(PATIENCE, called).await.expect("the limits of a tool end it")
     }
 }
 
