@@ -143,8 +143,9 @@ fn options_become_the_body() {
         "all"
     );
     assert_eq!(
-        body("createWebhook", &["--url", "https://example.org", "--events", "call.completed,call.started"])["events"],
-        json!(["call.completed", "call.started"])
+        body("createWebhook", &["--url", "https://example.org", "--events", "call.completed,nudge.finished"])
+            ["events"],
+        json!(["call.completed", "nudge.finished"])
     );
 }
 
@@ -156,10 +157,7 @@ fn what_does_not_fit_is_named_before_anything_is_sent() {
             vec!["--body", r#"{"agentId": "agt_01arz3ndektsv4rrffq69g5fav", "toNumbr": "1"}"#],
             "--body: toNumbr is not a field of this request; did you mean toNumber?",
         ),
-        (
-            vec!["--agent-id", "me", "--to-number", "+919812345678"],
-            "--agent-id must be an id that starts with agt_",
-        ),
+        (vec!["--agent-id", agent, "--to-number", "1"], "--to-number must be a string of 8 to 20 characters"),
         (
             vec!["--agent-id", agent, "--to-number", "+919812345678", "--variables", "{"],
             "--variables: not JSON: ",
