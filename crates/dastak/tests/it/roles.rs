@@ -158,3 +158,14 @@ async fn a_key_may_not_do_more_than_the_role_of_its_maker() {
     let made = admin.post(&path, &key(json!(["contacts:read"]))).await.data(201);
     world.app.get(made["key"].as_str().unwrap(), "/v1/contacts").await.expect(200);
 }
+
+/// Endpoints are an admin's (docs/contract/members.md), with all that is sent to them.
+#[test]
+fn what_changes_or_sends_to_endpoints_takes_an_admin() {
+    let changes = rows().filter(|(operation, _)| {
+        operation.path.starts_with("/v1/webhooks") && operation.method != Method::GET
+    });
+    let least: Vec<(&str, Role)> = changes.map(|(operation, least)| (operation.id, least)).collect();
+    assert!(least.iter().any(|(id, _)| *id == "replayFailedDeliveries"), "{least:?}");
+    assert!(least.iter().all(|(_, role)| *role == Role::Admin), "{least:?}");
+}
