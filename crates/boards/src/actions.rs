@@ -62,7 +62,7 @@ pub async fn carry_out(app: &Arc<App>, due: Due) -> Result<(), Failure> {
     let now = app.clock.now();
     app.of(due.tenant)
         .tx(move |tx| {
-            let taken = boards::take_due(tx, due.movement, due.position, now)?;
+            let taken = boards::lock_due(tx, due.movement, due.position, now)?;
             match taken {
                 Some(action) => settle_failure(tx, action, &failure, now),
                 None => Ok(()),

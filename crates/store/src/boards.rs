@@ -4,7 +4,7 @@ mod actions;
 pub mod moves;
 
 pub use actions::{
-    ActionRow, actions_of, claim, drop_old_actions, due, insert_actions, next_due, note_failure,
+    ActionRow, actions_of, claim, drop_old_actions, due, insert_actions, lock_due, next_due, note_failure,
     of_move_for_update, save_action, skip_undone, take_due,
 };
 

@@ -96,13 +96,26 @@ pub fn take_due(
     position: i64,
     now: Timestamp,
 ) -> Result<Option<ActionRow>, DbError> {
-    const SQL: &str = formatcp!(
-        "select {} from board_actions where workspace = ?1 and move_id = ?2 and position = ?3 and next_at is not null and next_at <= ?4 \
-         /*pg for update skip locked*/",
-        ActionRow::COLUMNS
-    );
+    const SQL: &str = formatcp!("{DUE} /*pg for update skip locked*/");
     tx.one(SQL, params![movement, position, now])
 }
+
+/// Locks it as [`take_due`] does, but waits for a transaction that has it, such as the one of a try that is being rolled back.
+pub fn lock_due(
+    tx: &mut TenantTx,
+    movement: Id<BoardMove>,
+    position: i64,
+    now: Timestamp,
+) -> Result<Option<ActionRow>, DbError> {
+    const SQL: &str = formatcp!("{DUE} /*pg for update*/");
+    tx.one(SQL, params![movement, position, now])
+}
+
+/// An action that is due.
+const DUE: &str = formatcp!(
+    "select {} from board_actions where workspace = ?1 and move_id = ?2 and position = ?3 and next_at is not null and next_at <= ?4",
+    ActionRow::COLUMNS
+);
 
 /// Ends an action, or puts it off when `next_at` is set.
 pub fn save_action(tx: &mut Tx<'_>, row: &ActionRow) -> Result<(), DbError> {
