@@ -4,8 +4,8 @@ mod actions;
 pub mod moves;
 
 pub use actions::{
-    ActionRow, actions_of, claim, drop_old_actions, due, insert_actions, next_due, note_failure,
-    lock_due, of_move_for_update, save_action, skip_undone, take_due,
+    ActionRow, actions_of, claim, drop_old_actions, due, insert_actions, lock_due, next_due, note_failure,
+    of_move_for_update, save_action, skip_undone, take_due,
 };
 
 use const_format::formatcp;
