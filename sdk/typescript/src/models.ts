@@ -595,9 +595,11 @@ export interface Call {
    * answered.
    */
   outcome: string | null;
-  /** The number that was called, E.164; `[erased]` if it was the contact's and the contact was erased. */
+  /**
+   * The number that was called, E.164; `[erased]` if it was the contact's and the contact was erased, `[expired]` if the call has expired.
+   */
   toNumber: string;
-  /** The number that called, E.164; `[erased]` if it was the contact's and the contact was erased. */
+  /** The number that called, E.164; `[erased]` if it was the contact's and the contact was erased, `[expired]` if the call has expired. */
   fromNumber: string;
   /** Whether a person or a machine picked up. */
   answered: boolean;
@@ -778,9 +780,11 @@ export interface CallDetail {
    * answered.
    */
   outcome: string | null;
-  /** The number that was called, E.164; `[erased]` if it was the contact's and the contact was erased. */
+  /**
+   * The number that was called, E.164; `[erased]` if it was the contact's and the contact was erased, `[expired]` if the call has expired.
+   */
   toNumber: string;
-  /** The number that called, E.164; `[erased]` if it was the contact's and the contact was erased. */
+  /** The number that called, E.164; `[erased]` if it was the contact's and the contact was erased, `[expired]` if the call has expired. */
   fromNumber: string;
   /** Whether a person or a machine picked up. */
   answered: boolean;
@@ -6528,7 +6532,7 @@ export interface TestedWebhook {
 export interface Tool {
   /** Id of the tool, `tool_…`; a built-in tool has its type as id. */
   id: string;
-  /** `transfer_to_human`, `end_call`, `chatapp_message` or `webhook`; more types may be added. */
+  /** `transfer_to_human`, `end_call`, `chatapp_message`, `press_keys`, `webhook` or `mcp`; more types may be added. */
   type: string;
   /** The name of the tool. */
   name: string;

@@ -919,9 +919,10 @@ class Call(Model):
     """The agent's disposition as a key, such as `callback_requested`; null until it is known, and for calls that nobody or a machine
     answered."""
     to_number: str = NOT_SENT
-    """The number that was called, E.164; `[erased]` if it was the contact's and the contact was erased."""
+    """The number that was called, E.164; `[erased]` if it was the contact's and the contact was erased, `[expired]` if the call has
+    expired."""
     from_number: str = NOT_SENT
-    """The number that called, E.164; `[erased]` if it was the contact's and the contact was erased."""
+    """The number that called, E.164; `[erased]` if it was the contact's and the contact was erased, `[expired]` if the call has expired."""
     answered: bool = NOT_SENT
     """Whether a person or a machine picked up."""
     answered_at: AwareDatetime | None = NOT_SENT
@@ -1098,9 +1099,10 @@ class CallDetail(Model):
     """The agent's disposition as a key, such as `callback_requested`; null until it is known, and for calls that nobody or a machine
     answered."""
     to_number: str = NOT_SENT
-    """The number that was called, E.164; `[erased]` if it was the contact's and the contact was erased."""
+    """The number that was called, E.164; `[erased]` if it was the contact's and the contact was erased, `[expired]` if the call has
+    expired."""
     from_number: str = NOT_SENT
-    """The number that called, E.164; `[erased]` if it was the contact's and the contact was erased."""
+    """The number that called, E.164; `[erased]` if it was the contact's and the contact was erased, `[expired]` if the call has expired."""
     answered: bool = NOT_SENT
     """Whether a person or a machine picked up."""
     answered_at: AwareDatetime | None = NOT_SENT
@@ -6845,7 +6847,7 @@ class Tool(Model):
     id: str = NOT_SENT
     """Id of the tool, `tool_…`; a built-in tool has its type as id."""
     type: str = NOT_SENT
-    """`transfer_to_human`, `end_call`, `chatapp_message` or `webhook`; more types may be added."""
+    """`transfer_to_human`, `end_call`, `chatapp_message`, `press_keys`, `webhook` or `mcp`; more types may be added."""
     name: str = NOT_SENT
     """The name of the tool."""
     description: str = NOT_SENT
