@@ -110,6 +110,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_newer_event(self, attempt: int, path: str) -> None:
         self.stream('event: text\ndata: {"text":"Within ","more":1}\n\n', "event: thinking\ndata: [1,2\n\n", ":\n\n", f"event: done\ndata: {json.dumps(DONE)}\n\n", "event: text\ndata: no JSON\n\n")
 
+    # Recordings.
+
+    def do_recorded(self, attempt: int, path: str) -> None:
+        wave = self.path.split("/")[1].replace("recorded", "wave")
+        self.answer(200, {"data": {**CALL, "recordingUrl": self.server.url(wave) + "/v1/recordings/rec_1?signature=s"}})
+
+    def do_wave(self, attempt: int, path: str) -> None:
+        self.answer(200, b"RIFF" + b"\0" * 100_000, {"content-type": "audio/wav"})
+
     # Failures that pass.
 
     def do_broken_once(self, attempt: int, path: str) -> None:

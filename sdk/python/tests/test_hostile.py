@@ -233,6 +233,19 @@ def test_files_are_sent_as_forms(at: Callable[..., Client], stub: Stub, tmp_path
     assert "application/pdf" in sent["body"]
 
 
+def test_a_recording_is_fetched_without_the_key(at: Callable[..., Client], stub: Stub, tmp_path: Any) -> None:
+    client = at("recorded", headers={"X-Of-Mine": "1"})
+    path = tmp_path / "call.wav"
+    assert client.calls.recording("call_1").save(path) == 100_004 and path.read_bytes().startswith(b"RIFF")
+    with client.calls.recording("call_1") as download:
+        assert download.content_type == "audio/wav" and next(download.iter_bytes()).startswith(b"RIFF")
+    requests = stub.log[client.base_url.rsplit("/", 1)[1].replace("recorded", "wave")]
+    assert requests[0]["path"] == "/v1/recordings/rec_1?signature=s"
+    assert all("authorization" not in one["headers"] and "x-of-mine" not in one["headers"] for one in requests)
+    with pytest.raises(dastak.NoRecordingError):
+        at("half-once").calls.recording("call_1")
+
+
 def test_answers_can_be_had_raw(at: Callable[..., Client]) -> None:
     raw = at("newer").calls.with_raw_response.get("call_1")
     assert (raw.status, raw.request_id, raw.parsed.id) == (200, "req_stub", "call_1") and b"meditating" in raw.content

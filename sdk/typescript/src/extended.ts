@@ -19,8 +19,9 @@ export class Calls extends CallOperations {
     const call = await this.get(id, options);
     if (!call.recordingUrl) throw new NoRecordingError(`${id} has no recording, or not yet`);
     const headers = { Accept: "audio/wav", "User-Agent": `dastak-typescript/${VERSION}` };
-    const { timeout, maxRetries } = { ...this.transport.settings, ...options };
-    const what = `GET ${new URL(call.recordingUrl).pathname}`;
+    const { settings } = this.transport;
+    const [timeout, maxRetries] = [options.timeout ?? settings.timeout, options.maxRetries ?? settings.maxRetries];
+    const what = `GET the recording of ${id}`;
     const request = { method: "GET", url: call.recordingUrl, headers, body: undefined, repeatable: true, what };
     return new Download(await this.transport.open({ ...request, timeout, maxRetries, signal: options.signal }));
   }
@@ -40,9 +41,9 @@ export class Chats extends ChatOperations {
 /** Where the stream of events is followed from, and how. */
 export interface FollowOptions extends RequestOptions {
   /** `latest` (default), `start`, or a cursor of `list`. */
-  after?: string;
+  after?: string | undefined;
   /** How long the service waits for an event before it answers that there is none, in seconds; by default 25. */
-  wait?: number;
+  wait?: number | undefined;
 }
 
 export class Events extends EventOperations {

@@ -10,18 +10,18 @@ import { VERSION } from "./version.js";
 /** Options of one request; they come before those of the client. */
 export interface RequestOptions {
   /** Milliseconds for a whole answer, and between two pieces of a download or a stream. */
-  timeout?: number;
+  timeout?: number | undefined;
   /** How often the request is sent again, where it may be. */
-  maxRetries?: number;
-  headers?: Record<string, string>;
+  maxRetries?: number | undefined;
+  headers?: Record<string, string> | undefined;
   /** Aborts the request, its pauses between attempts, and reading its answer. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Options of an operation that takes an `Idempotency-Key`. */
 export interface KeyedOptions extends RequestOptions {
   /** A text of your own for this request; by default one is made, and kept through retries. */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
 }
 
 /** Bytes that are sent as a file; with a name where the service shall know it. */

@@ -14,9 +14,9 @@ const MOST_SIGNATURES = 16;
 /** How a signature is judged. */
 export interface VerifyOptions {
   /** Seconds by which the time of the signature may differ from now; by default 300. */
-  tolerance?: number;
+  tolerance?: number | undefined;
   /** Now, in Unix seconds; by default the clock's. */
-  now?: number;
+  now?: number | undefined;
 }
 
 /** Headers of a request, as `node:http` or `fetch` gives them. */

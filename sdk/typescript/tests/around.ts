@@ -24,13 +24,16 @@ export function vectors<T>(name: string): T {
 
 let made = 0;
 
-/** A client of the server that misbehaves as this scenario says, and what was requested there. */
-export function at(scenario: string, options: ClientOptions = {}): { client: Client; log: () => Promise<Requested[]> } {
+/** A client of the server that misbehaves as this scenario says, and what was requested there or of another scenario. */
+export function at(scenario: string, options: ClientOptions = {}): { client: Client; log: (of?: string) => Promise<Requested[]> } {
   made += 1;
   const segment = `${scenario}~typescript-${process.pid}-${made}`;
   const stub = environment("DASTAK_STUB");
   const client = new Client({ apiKey: "dastak_test_1", baseUrl: `${stub}/${segment}`, ...options });
-  const log = async (): Promise<Requested[]> => ((await (await fetch(`${stub}/log/${segment}`)).json()) as { data: Requested[] }).data;
+  const log = async (of = scenario): Promise<Requested[]> => {
+    const answer = await fetch(`${stub}/log/${segment.replace(scenario, of)}`);
+    return ((await answer.json()) as { data: Requested[] }).data;
+  };
   return { client, log };
 }
 

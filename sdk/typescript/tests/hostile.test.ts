@@ -233,6 +233,18 @@ test("files are sent as forms", async () => {
   assert.match((await log()).at(-1)?.body ?? "", /application\/pdf/);
 });
 
+test("a recording is fetched without the key", async () => {
+  const { client, log } = at("recorded", { headers: { "X-Of-Mine": "1" } });
+  assert.equal((await (await client.calls.recording("call_1")).bytes()).length, 100_004);
+  const download = await client.calls.recording("call_1");
+  assert.equal(download.contentType, "audio/wav");
+  await download.close();
+  const requests = await log("wave");
+  assert.deepEqual(requests.map((one) => one.path), Array(2).fill("/v1/recordings/rec_1?signature=s"));
+  assert.ok(requests.every((one) => !("authorization" in one.headers) && !("x-of-mine" in one.headers)));
+  await failure(dastak.NoRecordingError, at("half-once").client.calls.recording("call_1"));
+});
+
 test("answers can be had raw", async () => {
   const raw = await at("newer").client.calls.get("call_1").withResponse();
   assert.deepEqual([raw.status, raw.requestId, raw.data.id], [200, "req_stub", "call_1"]);

@@ -25,7 +25,7 @@ def _recording(settings: Settings, call: models.CallDetail) -> Request:
     if not call.recording_url:
         raise NoRecordingError(f"{call.id} has no recording, or not yet")
     headers = {"Accept": "audio/wav", "User-Agent": f"dastak-python/{VERSION}"}
-    return Request("GET", call.recording_url, headers, None, None, settings.timeout, True)
+    return Request("GET", call.recording_url, headers, None, None, settings.timeout, True, f"GET the recording of {call.id}")
 
 
 def _chat(settings: Settings, id: str, text: str, key: str | None) -> Request:

@@ -86,10 +86,7 @@ class Request:
     files: dict[str, Any] | None
     timeout: float
     repeatable: bool
-
-    @property
-    def what(self) -> str:
-        return f"{self.method} {httpx.URL(self.url).path}"
+    what: str
 
 
 def path_of(template: str, values: Mapping[str, Any]) -> str:
@@ -145,7 +142,8 @@ def prepare(
     settings: Settings, operation: Operation[Any], *, path: Mapping[str, Any] | None = None, query: Mapping[str, Any] | None = None,
     body: Any = None, files: Mapping[str, FileInput] | None = None, key: str | None = None, accept: str = "application/json",
 ) -> Request:  # fmt: skip
-    address = settings.base_url.rstrip("/") + path_of(operation.path, path or {})
+    place = path_of(operation.path, path or {})
+    address = settings.base_url.rstrip("/") + place
     if asked := query_of(query or {}):
         address += f"?{asked}"
     headers = {"Authorization": f"Bearer {settings.api_key}", "Accept": accept, "User-Agent": f"dastak-python/{VERSION}", **settings.headers}
@@ -160,7 +158,8 @@ def prepare(
         headers["Idempotency-Key"] = key
     parts = {name: form_part(name, file) for name, file in files.items()} if files else None
     again = repeatable(operation.method, headers.get("Idempotency-Key"))
-    return Request(operation.method, address, headers, content, parts, settings.timeout, again)
+    what = f"{operation.method} {place}"
+    return Request(operation.method, address, headers, content, parts, settings.timeout, again, what)
 
 
 def refusal(status: int, headers: httpx.Headers, body: bytes) -> ApiError | UnexpectedAnswerError | None:
