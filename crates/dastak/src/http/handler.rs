@@ -15,6 +15,7 @@ use domain::actor::Actor;
 use domain::ids::{Id, Kind};
 use domain::tenant::Role;
 use http::HeaderMap;
+use http_body_util::Full;
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use serde::Serialize;
@@ -23,7 +24,6 @@ use serde_json::{Value, json};
 use streams::ingest::StreamAuth;
 
 use super::body::{Arriving, Held};
-use super::router::Router;
 use crate::app::access::Caller;
 use crate::app::idempotency::{Answer, Once};
 use crate::app::limits::shares::Client;
@@ -67,6 +67,20 @@ macro_rules! keyed {
     };
 }
 
+/// The response to a subrequest, under way.
+pub type Subresponse = Pin<Box<dyn Future<Output = http::Response<Body>> + Send>>;
+
+/// Serves requests that a handler makes, the way of every request. The router does.
+pub trait Subrequests: Send + Sync {
+    /// Serves a request that comes from `client`.
+    fn serve(
+        self: Arc<Self>,
+        app: Arc<App>,
+        request: http::Request<Full<Bytes>>,
+        client: IpAddr,
+    ) -> Subresponse;
+}
+
 /// A request after the router's checks.
 pub struct Request {
     /// Its row in the table.
@@ -101,8 +115,8 @@ pub struct Request {
     pub is_head: bool,
     /// What its body takes of the bounds.
     pub held: Option<Held>,
-    /// Serves requests that a handler makes of this one, on their usual way (`mcp`).
-    pub router: Arc<Router>,
+    /// Serves requests that a handler makes of this one (`mcp`).
+    pub subrequests: Arc<dyn Subrequests>,
 }
 
 impl Request {

@@ -14,8 +14,7 @@ use mcp::{Answer, Answering, Api, Key, MAX_ANSWER, Server};
 use serde_json::Value;
 
 use super::console::{cross_site, is_own};
-use super::handler::{Handler, Outcome, Reply, Request};
-use super::router::Router;
+use super::handler::{Body, Handler, Outcome, Reply, Request, Subrequests};
 use crate::app::access::Caller;
 use crate::app::{App, Failure};
 use crate::config::Config;
@@ -53,7 +52,7 @@ async fn message(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
         headers.insert(HeaderName::from_static("x-request-id"), id);
     }
     let brand = app.config.brand.clone();
-    let api = Within { app, router: request.router, headers, client: request.client };
+    let api = Within { app, subrequests: request.subrequests, headers, client: request.client };
     let (status, body) = answer(Server::new(api, key, &brand), &request.headers, request.raw).await;
     Ok(Reply::bytes(status, "application/json", body))
 }
@@ -81,14 +80,14 @@ fn one_message(request: &Request) -> Result<(), (i32, String)> {
 /// The API within this process.
 struct Within {
     app: Arc<App>,
-    router: Arc<Router>,
+    subrequests: Arc<dyn Subrequests>,
     headers: HeaderMap,
     client: IpAddr,
 }
 
 impl Api for Within {
     fn send(&self, wanted: mcp::Request) -> Answering {
-        let (app, router, client) = (self.app.clone(), self.router.clone(), self.client);
+        let (app, subrequests, client) = (self.app.clone(), self.subrequests.clone(), self.client);
         let mut headers = self.headers.clone();
         Box::pin(async move {
             headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
@@ -104,7 +103,7 @@ impl Api for Within {
                 *of_request = headers;
             }
             let request = request.body(Full::new(wanted.body)).map_err(|why| why.to_string())?;
-            let response = router.serve(&app, request, client).await;
+            let response = subrequests.serve(app, request, client).await;
             Ok(read(response).await)
         })
     }
@@ -115,7 +114,7 @@ impl Api for Within {
 }
 
 /// The answer, no longer than a tool gives of it.
-async fn read(response: http::Response<super::handler::Body>) -> Answer {
+async fn read(response: http::Response<Body>) -> Answer {
     let (head, mut body) = response.into_parts();
     let retry_after =
         head.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());

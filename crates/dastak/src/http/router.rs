@@ -16,6 +16,7 @@ use domain::tenant::Mode;
 use domain::trace::TraceContext;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
+use http_body_util::Full;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 use streams::ingest::StreamAuth;
@@ -23,7 +24,7 @@ use streams::ingest::StreamAuth;
 use super::body::{Incoming, Sender, arriving};
 use super::console::{self, Target};
 use super::console_files;
-use super::handler::{Body, Handler, Outcome, Reply, Request};
+use super::handler::{Body, Handler, Outcome, Reply, Request, Subrequests, Subresponse};
 use super::{actions, answers, manual, masking};
 use crate::app::access::{Caller, network_of};
 use crate::app::idempotency::Once;
@@ -327,7 +328,7 @@ impl Router {
             role: caller.as_ref().and_then(Caller::role),
             is_head,
             held,
-            router: self.clone(),
+            subrequests: self.clone(),
         };
         let turn = if operation.reads_whole() { Some(turn(app, sender.client).await?) } else { None };
         let running = run(app, route, caller, request);
@@ -345,6 +346,17 @@ fn unlisted_route(of_console: bool, of_manual: bool) -> &'static str {
         (true, _) => "/console/",
         (_, true) => "/docs/",
         _ => "other",
+    }
+}
+
+impl Subrequests for Router {
+    fn serve(
+        self: Arc<Self>,
+        app: Arc<App>,
+        request: http::Request<Full<Bytes>>,
+        client: IpAddr,
+    ) -> Subresponse {
+        Box::pin(async move { Self::serve(&self, &app, request, client).await })
     }
 }
 
