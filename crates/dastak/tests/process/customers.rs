@@ -141,7 +141,7 @@ async fn a_customer_logs_in_and_works() {
     let made = person
         .told(
             &["contacts", "upsert-many", "--body", "-", "--json"],
-            &json!({"contacts": (0..60).map(|n| json!({"phone": format!("+9198123450{n:02}"), "name": format!("P{n}")})).collect::<Vec<_>>()}).to_string(),
+            &json!({"contacts": (0..60).map(|n| json!({"externalRef": format!("c{n}"), "phone": format!("+9198123450{n:02}"), "name": format!("P{n}")})).collect::<Vec<_>>()}).to_string(),
         )
         .json();
     assert_eq!(made["data"]["succeeded"], 60, "{made}");
