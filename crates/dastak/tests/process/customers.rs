@@ -196,7 +196,9 @@ async fn a_customer_logs_in_and_works() {
     assert!(csv.lines().count() >= 1 && !log.with_extension("csv.part").exists(), "{csv}");
 
     // Refusals say what to do.
-    person.run(&["agents", "get", "agt_01arz3ndektsv4rrffq69g5fav"]).fails(1, "not found (404)");
+    person
+        .run(&["agents", "get", "agt_01arz3ndektsv4rrffq69g5fav"])
+        .fails(1, "agent not found; check the id");
     let refused = person.run(&["agents", "get", "agt_01arz3ndektsv4rrffq69g5fav", "--json"]);
     assert!(refused.code == 1 && refused.err.is_empty(), "{refused:?}");
     serde_json::from_str::<Value>(&refused.out).unwrap().shows(json!({"code": "not_found"}));
