@@ -141,7 +141,7 @@ async fn a_customer_logs_in_and_works() {
     let made = person
         .told(
             &["contacts", "upsert-many", "--body", "-", "--json"],
-            &json!({"contacts": (0..60).map(|n| json!({"phone": format!("+9198123450{n:02}"), "name": format!("P{n}")})).collect::<Vec<_>>()}).to_string(),
+            &json!({"contacts": (0..60).map(|n| json!({"externalRef": format!("c{n}"), "phone": format!("+9198123450{n:02}"), "name": format!("P{n}")})).collect::<Vec<_>>()}).to_string(),
         )
         .json();
     assert_eq!(made["data"]["succeeded"], 60, "{made}");
@@ -196,7 +196,9 @@ async fn a_customer_logs_in_and_works() {
     assert!(csv.lines().count() >= 1 && !log.with_extension("csv.part").exists(), "{csv}");
 
     // Refusals say what to do.
-    person.run(&["agents", "get", "agt_01arz3ndektsv4rrffq69g5fav"]).fails(1, "not found (404)");
+    person
+        .run(&["agents", "get", "agt_01arz3ndektsv4rrffq69g5fav"])
+        .fails(1, "agent not found; check the id");
     let refused = person.run(&["agents", "get", "agt_01arz3ndektsv4rrffq69g5fav", "--json"]);
     assert!(refused.code == 1 && refused.err.is_empty(), "{refused:?}");
     serde_json::from_str::<Value>(&refused.out).unwrap().shows(json!({"code": "not_found"}));

@@ -234,6 +234,9 @@ impl Call<'_> {
             }
             _ => {}
         }
+        for (name, value) in body["meta"].as_object().into_iter().flatten() {
+            more(&format!("{}: {}", show::plain(name), show::cell(value)));
+        }
         if let Some(page) = body["docUrl"].as_str() {
             more(&format!("See {}", show::plain(page)));
         }

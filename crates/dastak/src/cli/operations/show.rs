@@ -88,7 +88,7 @@ fn in_india(text: &str) -> Option<String> {
 }
 
 /// A value on one line.
-fn cell(value: &Value) -> String {
+pub fn cell(value: &Value) -> String {
     match value {
         Value::Null => "-".into(),
         Value::String(text) => in_india(text).unwrap_or_else(|| plain(text)),

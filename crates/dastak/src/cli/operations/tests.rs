@@ -132,14 +132,12 @@ fn options_become_the_body() {
         "+919812345678"
     );
     assert_eq!(
-        body(
-            "createApiKey",
-            &["ws_1", "--name", "k", "--mode", "live", "--scopes", "calls:read, calls:write"]
-        )["scopes"],
+        body("createKey", &["ws_1", "--name", "k", "--mode", "live", "--scopes", "calls:read, calls:write"])
+            ["scopes"],
         json!(["calls:read", "calls:write"])
     );
     assert_eq!(
-        body("createApiKey", &["ws_1", "--name", "k", "--mode", "live", "--scopes", "all"])["scopes"],
+        body("createKey", &["ws_1", "--name", "k", "--mode", "live", "--scopes", "all"])["scopes"],
         "all"
     );
     assert_eq!(
