@@ -103,9 +103,10 @@ contents() {
     local tools="$target/package-tools"
     cargo install --quiet --locked --root "$tools" --version 0.5.9 cargo-cyclonedx
     PATH="$tools/bin:$PATH" cargo cyclonedx --quiet --manifest-path crates/dastak/Cargo.toml --format json --spec-version 1.5 --target "$(rustc -vV | sed -n 's/^host: //p')" --override-filename sbom
-    mv crates/dastak/sbom.json "$out/dastak-$version.cdx.json"
-    # Those of the other members, which are part of the first.
-    git clean -q -f -- '*/sbom.json'
+    # Where it was built says nothing.
+    sed "s|file://$PWD|file:///dastak|g" crates/dastak/sbom.json > "$out/dastak-$version.cdx.json"
+    # Those of the other members are part of the first.
+    rm -f crates/*/sbom.json bench/sbom.json
     # npm names the whole by its version, which the console has from the service. Debian's npm is older than this command.
     mkdir "$work/dastak-console"
     cp console/package.json console/package-lock.json "$work/dastak-console"
