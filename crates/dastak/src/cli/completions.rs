@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Command};
 use clap_complete::Shell;
 
 use super::failed::Failed;
-use super::{say, write};
+use super::output::{say, write};
 
 /// The command `completions`.
 pub fn completions_command() -> Command {

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::client::Client;
 use super::failed::Failed;
+use super::output::say;
 use super::profiles::{LOCAL, Profile, Profiles, file, key_from};
-use super::say;
 
 /// The command `login`.
 pub fn login_command() -> Command {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use clap::{Arg, ArgMatches, Command};
+use clap::{ArgMatches, Command};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use mcp::{Answer, Answering, Api, Key, MAX_ANSWER, Server};
 use providers::guarded_client::{GuardedClient, Limits, Policy, Request, SystemResolver};
 use serde_json::Value;
 
+use super::profiles;
 use crate::runtime::clock::Clock;
 use crate::runtime::ids::Ids;
 
@@ -21,46 +22,19 @@ const READ: usize = MAX_ANSWER + 1;
 
 /// The command.
 pub fn command() -> Command {
-    Command::new("mcp")
+    let command = Command::new("mcp")
         .about("Serve the tools of a workspace to an AI agent on this machine (Model Context Protocol)")
         .long_about(
             "Serve the tools of a workspace to an AI agent on this machine, by the Model Context Protocol on standard input and output. \
              Which tools there are, and whether calls are real, the API key decides: begin with a test key.",
-        )
-        .arg(
-            Arg::new("base-url")
-                .long("base-url")
-                .value_name("URL")
-                .help("The service; default: DASTAK_BASE_URL, else http://127.0.0.1:8080"),
-        )
-        .arg(
-            Arg::new("key-file")
-                .long("key-file")
-                .value_name("FILE")
-                .help("File that holds the API key; default: the key in DASTAK_API_KEY"),
-        )
-}
-
-/// The service and the key that the options or the environment name.
-fn target(matches: &ArgMatches) -> Result<(String, String), String> {
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let url = matches.get_one::<String>("base-url").cloned().or_else(|| variable("DASTAK_BASE_URL"));
-    let key = match matches.get_one::<String>("key-file") {
-        Some(file) => {
-            Some(std::fs::read_to_string(file).map_err(|why| format!("{file}: {why}"))?.trim().to_owned())
-        }
-        None => variable("DASTAK_API_KEY"),
-    };
-    let key = key.ok_or(
-        "give an API key in DASTAK_API_KEY or with --key-file; `dastak dev` prints one at its start",
-    )?;
-    Ok((url.unwrap_or_else(|| "http://127.0.0.1:8080".into()), key))
+        );
+    profiles::options(command, false)
 }
 
 /// Serves until the input ends.
 pub async fn run(matches: &ArgMatches) -> Result<(), String> {
-    let (base, key) = target(matches)?;
-    let api = Outside::new(&base, &key)?;
+    let access = profiles::access(matches).map_err(|failed| failed.message)?;
+    let api = Outside::new(&access.base_url, &access.key)?;
     let account = api.account().await?;
     let brand = std::env!("CARGO_PKG_NAME");
     mcp::stdio::serve(Server::new(api, account, brand)).await

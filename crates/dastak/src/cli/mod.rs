@@ -14,9 +14,11 @@ mod login;
 mod maintenance;
 mod mcp;
 mod operations;
+mod output;
 mod profiles;
 pub mod restore;
 mod running;
+mod settings;
 mod signals;
 mod trigger;
 mod verify_log;
@@ -30,46 +32,14 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use self::failed::Failed;
+use self::output::{json_flag, print};
+use self::settings::{SettingsFile, read_values, settings};
 use crate::config::{Config, Values};
 use crate::http::console_files;
 use crate::runtime::logs::{self, Format};
 use crate::service::Service;
 use running::Running;
 use signals::{Signal, Signals};
-
-/// Name of the settings file where none is chosen.
-const SETTINGS_FILE: &str = "dastak.toml";
-/// The data folder where none is chosen.
-const DATA: &str = "./dastak-data";
-
-/// Settings that have a flag of their own.
-const FLAGS: &[&str] = &["listen", "data", "database-url", "clock", "log-format"];
-
-fn settings(command: Command) -> Command {
-    let mut command = command
-        .arg(
-            Arg::new("config")
-                .long("config")
-                .value_name("FILE")
-                .help("Settings file (TOML); default: DASTAK_CONFIG, else dastak.toml in the data folder, else in this one"),
-        )
-        .arg(
-            Arg::new("verbose")
-                .long("verbose")
-                .short('v')
-                .action(ArgAction::SetTrue)
-                .help("As with log_level = \"debug\""),
-        );
-    for flag in FLAGS {
-        let name = flag.replace('-', "_");
-        let meaning = crate::config::SETTINGS
-            .iter()
-            .find(|setting| setting.name == name)
-            .map_or("", |setting| setting.meaning);
-        command = command.arg(Arg::new(*flag).long(*flag).value_name("VALUE").help(meaning));
-    }
-    command
-}
 
 /// How much of the command line is made. Making the commands of all operations takes longer than most of them run.
 #[derive(Clone, Copy)]
@@ -172,10 +142,6 @@ fn service_commands() -> Command {
         .subcommand(
             settings(Command::new("doctor").about("Check every configured component")).arg(json_flag()),
         )
-}
-
-fn json_flag() -> Arg {
-    Arg::new("json").long("json").action(ArgAction::SetTrue).help("JSON for programs")
 }
 
 /// Every crate that is linked in, every package of the console, and their licence texts; `scripts/licenses.py` and
@@ -312,78 +278,6 @@ fn run(name: &str, matches: &ArgMatches) -> Result<(), String> {
     outcome
 }
 
-/// The file of settings: that of `--config`, else of `DASTAK_CONFIG`, else `dastak.toml` of the data folder, else of the
-/// working folder.
-struct SettingsFile {
-    path: PathBuf,
-    /// Whether it was found in the data folder.
-    in_data: bool,
-}
-
-impl SettingsFile {
-    fn find(matches: &ArgMatches) -> Result<Option<Self>, String> {
-        let variable = |name| std::env::var(name).ok().filter(|text: &String| !text.is_empty());
-        let chosen = matches.get_one::<String>("config").cloned().or_else(|| variable("DASTAK_CONFIG"));
-        if let Some(path) = chosen {
-            return Ok(Some(Self { path: path.into(), in_data: false }));
-        }
-        let data = matches.get_one::<String>("data").cloned().or_else(|| variable("DASTAK_DATA"));
-        let data = PathBuf::from(data.unwrap_or_else(|| DATA.to_owned()));
-        for (path, in_data) in [(data.join(SETTINGS_FILE), true), (PathBuf::from(SETTINGS_FILE), false)] {
-            match path.metadata() {
-                Ok(_) => return Ok(Some(Self { path, in_data })),
-                Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
-                // One that cannot be looked at is not passed over.
-                Err(why) => return Err(format!("settings file {}: {why}", path.display())),
-            }
-        }
-        Ok(None)
-    }
-
-    fn read(&self, values: &mut Values) -> Result<(), String> {
-        values.add_file(&self.path)?;
-        if self.in_data && values.is_set("data") {
-            return Err(format!(
-                "data: found in {}, which lies in the data folder; say where that is with --data or DASTAK_DATA",
-                self.path.display()
-            ));
-        }
-        Ok(())
-    }
-}
-
-/// Settings of this process: file, environment, flags; with the defaults of `dastak dev` for that.
-fn read_values(
-    name: &str,
-    matches: &ArgMatches,
-    file: Option<&SettingsFile>,
-    dev: bool,
-) -> Result<Values, String> {
-    let mut values = Values::default();
-    if let Some(file) = file {
-        file.read(&mut values)?;
-    }
-    values.add_environment(std::env::vars())?;
-    for flag in FLAGS {
-        if let Some(text) = matches.get_one::<String>(flag) {
-            values.add_text(&flag.replace('-', "_"), text.clone(), &format!("--{flag}"))?;
-        }
-    }
-    if matches.get_flag("verbose") {
-        values.add_text("log_level", "debug".into(), "--verbose")?;
-    }
-    if name == "dev"
-        && let Some(folder) = matches.get_one::<String>("console")
-    {
-        values.add_text("console", folder.clone(), "--console")?;
-    }
-    if dev {
-        values.default_to("telephony.carrier", "sandbox");
-        values.default_to("webhooks.allow_insecure", "true");
-    }
-    Ok(values)
-}
-
 async fn serve(config: Config, mut settings: signals::Settings<'_>) -> Result<(), String> {
     let mut signals = Signals::new()?;
     if config.allow_insecure_webhooks {
@@ -425,29 +319,6 @@ fn openapi(operator: bool) -> Result<(), String> {
     let values = Values::default().config(false)?;
     let which = if operator { Document::Operator } else { Document::Public };
     print(&to_text(&document(which, &values.brand, &values.key_prefix)))
-}
-
-/// A line on standard output.
-fn say(line: &str) -> Result<(), Failed> {
-    write(format!("{line}\n").as_bytes())
-}
-
-/// Writes to standard output at once. A reader that has seen enough and closes the pipe ends the command without a word.
-fn write(bytes: &[u8]) -> Result<(), Failed> {
-    use std::io::Write as _;
-    let mut out = std::io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(|why| match why.kind() {
-        std::io::ErrorKind::BrokenPipe => Failed::from(""),
-        _ => Failed::from(why.to_string()),
-    })
-}
-
-/// Writes to standard output. A reader that has seen enough and closes the pipe is no error.
-fn print(text: &str) -> Result<(), String> {
-    match std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes()) {
-        Err(why) if why.kind() != ErrorKind::BrokenPipe => Err(why.to_string()),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

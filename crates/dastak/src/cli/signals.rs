@@ -3,7 +3,7 @@
 
 use clap::ArgMatches;
 
-use super::{SettingsFile, read_values};
+use super::settings::{SettingsFile, read_values};
 use crate::config::{REREAD, Values};
 use crate::runtime::logs;
 use crate::service::Service;

@@ -27,7 +27,7 @@ pub fn command() -> Command {
             ),
         )
         .arg(Arg::new("key").long("key").allow_hyphen_values(true).value_name("KEY").help("The public key that must have signed the file"))
-        .arg(super::json_flag())
+        .arg(super::output::json_flag())
 }
 
 /// Heads of this workspace and chain that were kept elsewhere.

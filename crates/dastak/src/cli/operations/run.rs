@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::super::client::{Answer, Client};
 use super::super::failed::Failed;
-use super::super::say;
+use super::super::output::{say, write};
 use super::arguments::Prepared;
 use super::command::{ALL, IDEMPOTENCY_KEY, JSON, OUTPUT, Takes};
 use super::show::{self, Table};
@@ -172,7 +172,7 @@ impl Call<'_> {
                 return Err(Failed::usage(format!("the answer is {kind}; give --output FILE")));
             }
             while let Some(piece) = answer.next().await? {
-                super::super::write(&piece)?;
+                write(&piece)?;
             }
             return Ok(());
         };

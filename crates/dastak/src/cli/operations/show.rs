@@ -5,7 +5,7 @@ use serde_json::Value;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::super::failed::Failed;
-use super::super::say;
+use super::super::output::say;
 
 /// Columns of a table, at most.
 const MOST_COLUMNS: usize = 9;

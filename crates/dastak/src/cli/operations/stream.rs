@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::client::Answer;
 use super::super::failed::Failed;
-use super::super::{say, write};
+use super::super::output::{say, write};
 use super::show;
 
 /// Most bytes of one event.
