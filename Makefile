@@ -3,7 +3,7 @@
 SPEECH = espeak-ng:espeak-ng pocketsphinx_continuous:pocketsphinx /usr/share/pocketsphinx/model/en-us/en-us/mdef:pocketsphinx-en-us
 PEERS = sipp:sip-tester baresip:baresip-core flite:flite sox:sox kamailio:kamailio
 
-.PHONY: run check test seeds bench soak openapi licenses packages
+.PHONY: run check test seeds bench soak openapi examples licenses packages
 
 run: ## everything on this machine, with no account anywhere
 	@command -v cc >/dev/null || scripts/packages.sh cc:build-essential
@@ -31,6 +31,11 @@ packages:
 openapi: ## rewrites the golden API documents: the public one, and the operator's, of which the console has its types
 	cargo run --quiet --bin dastak -- openapi > openapi.json
 	cargo run --quiet --bin dastak -- openapi --operator > console/operator.json
+
+examples: ## rewrites the examples of the API documents from exchanges that the tests record; then make openapi
+	rm -rf target/examples
+	RECORD_EXAMPLES=$(CURDIR)/target/examples TEST_ENGINE=sqlite cargo test -p dastak --test it -- --skip _on_postgres
+	python3 scripts/examples.py target/examples
 
 licenses: ## rewrites the licence texts of the crates that are linked in
 	python3 scripts/licenses.py

@@ -86,6 +86,7 @@ computes() {
 from_outside() {
     step "schemathesis" scripts/schemathesis.sh &&
         step "generated clients" scripts/clients.sh &&
+        step "the document, linted" scripts/spectral.sh &&
         step "signatures, by a library from outside" scripts/verify-signature.sh &&
         step "files of deployments" "$(scripts/python.sh)" scripts/deployment.py "$DASTAK" &&
         step "the reference in a browser" python3 scripts/reference.py "$DASTAK" &&

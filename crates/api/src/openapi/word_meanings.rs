@@ -1,0 +1,855 @@
+//! What each word of the named sets means, for the description of the set.
+
+/// A set of words: its name in the documents, and each word with its meaning.
+pub type Words = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// The sets that both documents name, in alphabetical order. Codes of errors and types of events have tables of their own.
+pub const WORDS: &[Words] = &[
+    ("AgentChannel", &[("call", "it speaks on calls"), ("chat", "it writes in chats")]),
+    (
+        "AgentStatus",
+        &[
+            ("draft", "it is being edited and cannot converse"),
+            ("active", "it is published: it can call, be called, and chat"),
+        ],
+    ),
+    (
+        "AnsweredBy",
+        &[
+            ("person", "somebody spoke"),
+            ("voicemail", "a voicemail box"),
+            ("screener", "an assistant of the phone that asks who is calling"),
+            ("announcement", "a recorded announcement of the network"),
+        ],
+    ),
+    (
+        "AttentionAction",
+        &[
+            ("answer", "take the oldest waiting chat"),
+            ("verify", "verify the decision log and read the result"),
+            ("top_up", "have the wallet topped up"),
+            ("reconnect", "connect the account or the number again"),
+            ("look_at_deliveries", "read the failed deliveries and replay them"),
+            ("resume", "resume the campaign once the cause is gone"),
+            ("activate", "make the data stream active again"),
+            ("review", "decide on the cards"),
+            ("edit", "change the template and submit it again"),
+        ],
+    ),
+    (
+        "AttentionKind",
+        &[
+            ("log_broken", "the last verification found a broken chain of the decision log"),
+            ("wallet_exhausted", "the wallet does not cover one minute"),
+            ("chats_waiting", "chats wait for a person"),
+            ("integration_broken", "a connected system rejects the credentials"),
+            ("number_disconnected", "a business number on the messaging channel cannot send"),
+            ("webhook_failing", "the newest deliveries to an endpoint failed"),
+            ("campaign_paused", "the service paused a campaign"),
+            ("stream_stopped", "failures of the other system stopped a data stream"),
+            ("cards_to_review", "cards of boards wait for a decision"),
+            ("template_rejected", "the provider rejected a template"),
+            ("wallet_low", "the balance is below the threshold of the workspace"),
+        ],
+    ),
+    (
+        "BoardActionStatus",
+        &[
+            ("pending", "it is queued"),
+            ("done", "it was carried out"),
+            ("failed", "it could not be carried out"),
+            ("skipped", "there was nothing left to do"),
+        ],
+    ),
+    (
+        "BoardActionType",
+        &[
+            ("opt_out", "marks the person as opted out"),
+            ("do_not_call", "adds the number to the do-not-call list"),
+            ("nudge", "creates a nudge to the person"),
+            ("add_to_campaign", "adds the person to the list of another campaign"),
+            ("message", "sends a message on the messaging channel"),
+            ("event", "sends the event `board.card_moved`"),
+        ],
+    ),
+    (
+        "CallDecision",
+        &[
+            ("hold", "it waits"),
+            ("dial", "it is dialled"),
+            ("ring", "the phone rings"),
+            ("talk", "somebody picked up"),
+            ("finish", "it is over"),
+        ],
+    ),
+    (
+        "CallFlag",
+        &[
+            ("asks_for_person", "the person asked for a human, and the agent is trying to bring one in"),
+            ("asked_not_to_be_called", "the person asked not to be called again"),
+            ("slow_reaction", "the agent needed more than two seconds for an answer"),
+            ("silent", "nobody has spoken for more than eight seconds"),
+        ],
+    ),
+    (
+        "CallState",
+        &[
+            ("ringing", "it is being placed, or the phone rings"),
+            ("in_progress", "it was answered and is live"),
+            ("ended", "it is over; `endCause` says why"),
+            ("blocked", "a compliance rule refused it, and it was never dialled"),
+        ],
+    ),
+    (
+        "CallStatus",
+        &[
+            ("queued", "stored; the carrier is being asked"),
+            ("ringing", "the carrier accepted it and the phone rings"),
+            ("in_progress", "somebody picked up and the call is live"),
+            ("completed", "it was answered and is over"),
+            ("no_answer", "nobody picked up"),
+            ("busy", "the line was busy"),
+            ("cancelled", "a hang-up request ended it before anybody picked up"),
+            ("failed", "it never connected for another reason, or its agent could not be started"),
+            ("blocked", "a compliance rule refused it, and it was never dialled"),
+        ],
+    ),
+    (
+        "CallingListState",
+        &[
+            ("queued", "not dialled yet, and due when its turn comes"),
+            ("held", "it waits for calling hours, a cap, money or a line"),
+            ("in_progress", "a call to it is being placed or is live"),
+            ("reached", "the person was reached"),
+            ("unreached", "dialled without reaching the person, or refused by a compliance rule"),
+            ("invalid", "not a number that can be dialled, or a duplicate; it is never dialled"),
+        ],
+    ),
+    (
+        "CampaignRunSource",
+        &[
+            ("manual", "a member in the console"),
+            ("api", "a request with an API key"),
+            ("schedule", "the campaign's own schedule"),
+        ],
+    ),
+    (
+        "CampaignRunStatus",
+        &[
+            ("queued", "requested and not begun"),
+            ("running", "rows are being dialled"),
+            ("completed", "all its rows were worked"),
+            ("skipped", "nothing could be dialled; `skippedReason` says why"),
+            ("failed", "an error ended it"),
+        ],
+    ),
+    (
+        "CampaignStatus",
+        &[
+            ("draft", "it is being prepared and does not dial"),
+            ("active", "it dials within its schedule"),
+            ("paused", "stopped until somebody starts it again"),
+            ("completed", "its list is exhausted, or its end date has come"),
+            ("archived", "put away; it does not dial"),
+        ],
+    ),
+    (
+        "CampaignWorkflowType",
+        &[("collections", "asking for payments"), ("onboarding", "welcoming new customers")],
+    ),
+    (
+        "CardAttention",
+        &[
+            ("low_confidence", "the model suggests another column and is not sure"),
+            ("automation_failed", "an automation of its column failed"),
+        ],
+    ),
+    (
+        "CardStatus",
+        &[
+            ("placed", "it is in the column where it belongs"),
+            ("needs_review", "the model was not sure enough to move it, and a person must decide"),
+        ],
+    ),
+    (
+        "ChangeKind",
+        &[
+            ("start_changed", "another step is the first; `before` and `after` are their ids"),
+            ("step_added", "a step is new; `after` is the step"),
+            ("step_removed", "a step is gone; `before` is the step"),
+            ("step_changed", "a field of a step has another value"),
+            ("edge_added", "an edge is new, or leads to another step now; `after` is the id of that step"),
+            (
+                "edge_removed",
+                "an edge is gone, or leads to another step now; `before` is the id of the step it led to",
+            ),
+            ("variable_added", "a variable is new; `after` is the variable"),
+            ("variable_removed", "a variable is gone; `before` is the variable"),
+            ("variable_changed", "a field of a variable has another value"),
+            ("graph_changed", "another field of the graph has another value"),
+        ],
+    ),
+    (
+        "ChannelCampaignPause",
+        &[
+            ("spam_rate_limited", "the provider limits the number because people report its messages"),
+            ("template_unavailable", "the template is no longer approved"),
+            ("template_recategorised", "the template became marketing"),
+            ("quality_red", "the quality rating of the number is `RED`"),
+            ("high_failure_rate", "half of the recent messages failed"),
+            ("account_restricted", "the provider restricted the account"),
+            ("token_invalid", "the provider rejects the access token"),
+            ("not_connected", "the account or the number is no longer connected"),
+            ("payment_issue", "the account cannot pay the provider"),
+            ("permission_denied", "the access token lacks a permission"),
+            ("number_not_registered", "the number is not registered with the provider"),
+        ],
+    ),
+    (
+        "ChannelConnectionStatus",
+        &[("connected", "it can be used"), ("token_invalid", "the provider rejects the access token")],
+    ),
+    (
+        "ChannelOptInPolicy",
+        &[("require", "people with a recorded opt-in"), ("skip_check", "everybody who has not opted out")],
+    ),
+    (
+        "ChannelParamSource",
+        &[
+            ("column", "a variable of the row"),
+            ("contact", "the contact: `name`, `email`, `phone`, or one of its attributes"),
+            ("static", "the same text for everybody"),
+        ],
+    ),
+    (
+        "ChannelProvider",
+        &[("cloud", "the provider's Cloud API"), ("sandbox", "a simulation: no message leaves the service")],
+    ),
+    (
+        "ChatChannel",
+        &[
+            ("api", "requests of your server"),
+            ("web", "a window on a web page"),
+            ("chatapp", "the messaging channel"),
+        ],
+    ),
+    (
+        "ChatEndCause",
+        &[
+            ("completed", "it was ended over the API"),
+            ("idle_timeout", "nobody wrote for too long"),
+            ("max_duration", "it lasted too long, or has as many messages as it may"),
+            ("agent_ended", "the agent ended it"),
+            ("human_ended", "a teammate ended it"),
+            ("opted_out", "the customer asked not to be written to again"),
+            ("no_reply", "the customer never answered"),
+            ("erased", "the person was erased"),
+            ("abandoned", "the workspace was suspended"),
+            ("template_failed", "its first message could not be sent"),
+            ("ai_unavailable", "the agent's flow could not go on, or no language model answered"),
+        ],
+    ),
+    (
+        "ChatOrigin",
+        &[
+            ("inbound", "the customer wrote first"),
+            ("template_start", "a template was sent over the API"),
+            ("call_followup", "the customer answered a message that was sent during a call"),
+            ("campaign", "the customer answered a campaign"),
+            ("ai_unavailable", "the customer wrote, and the agent could not take the chat"),
+        ],
+    ),
+    ("ChatRole", &[("user", "the customer"), ("agent", "the agent"), ("human", "a teammate")]),
+    (
+        "ChatState",
+        &[
+            ("ai", "the agent answers"),
+            ("awaiting_human", "it waits for a person"),
+            ("human", "a teammate has it, and the agent is silent"),
+            ("ended", "it is over"),
+        ],
+    ),
+    (
+        "ColumnType",
+        &[
+            ("new", "where cards begin"),
+            ("open", "contacted, and nothing decided"),
+            ("advancing", "on the way to the goal"),
+            ("won", "the goal was reached"),
+            ("lost", "the goal will not be reached"),
+            ("dnc", "the person asked not to be called again"),
+            ("no_contact", "nobody answered, and nobody will try again"),
+        ],
+    ),
+    (
+        "Communication",
+        &[
+            ("transactional", "follows a transaction of the customer"),
+            ("service", "is about a product or a relation that the customer has"),
+            ("promotional", "advertises; mixed content counts as this"),
+        ],
+    ),
+    (
+        "ConnectorPushStatus",
+        &[
+            ("success", "the system accepted it"),
+            ("failed", "the system refused it or did not answer"),
+            ("skipped", "there was nothing to send"),
+        ],
+    ),
+    (
+        "ConsentSource",
+        &[
+            ("web_form", "a form on a web page"),
+            ("app", "your own app"),
+            ("call", "a phone call"),
+            ("sms", "a text message"),
+            ("email", "an e-mail"),
+            ("chatapp", "the messaging channel"),
+            ("paper", "a signed paper"),
+            ("branch", "in person at a branch"),
+            ("import", "taken over from another system"),
+            ("other", "any other way"),
+        ],
+    ),
+    ("ContactLanguage", &[("en", "English"), ("hi", "Hindi")]),
+    ("ConversationStatus", &[("active", "it is open"), ("ended", "it is over; `endCause` says why")]),
+    ("CriterionKind", &[("pass_fail", "met or not"), ("score", "a score, and met from its threshold on")]),
+    (
+        "DataStreamKind",
+        &[
+            ("webhook", "pushed to the stream's own address, with its token"),
+            ("api", "pushed with an API key"),
+            ("spreadsheet", "rows of a Google Sheets spreadsheet"),
+            ("crm_1", "contacts of HubSpot"),
+            ("crm_2", "leads or contacts of Salesforce"),
+            ("crm_3", "leads or contacts of Zoho CRM"),
+            ("storefront", "customers of a Shopify store"),
+        ],
+    ),
+    (
+        "DataStreamStatus",
+        &[
+            ("active", "it accepts records"),
+            ("paused", "it accepts none until it is made active again"),
+            ("error", "failures of the other system stopped it; `lastError` says why"),
+        ],
+    ),
+    (
+        "DeliveryStatus",
+        &[
+            ("pending", "it is being attempted"),
+            ("succeeded", "the endpoint accepted it"),
+            ("failed", "it was given up; it can be replayed"),
+        ],
+    ),
+    (
+        "Direction",
+        &[
+            ("outbound", "the agent calls the person"),
+            ("inbound", "the person calls a number of the workspace"),
+        ],
+    ),
+    ("DisclosureWord", &[("kept", "it was said in time"), ("missed", "it was not said in time")]),
+    (
+        "DocumentStatus",
+        &[
+            ("open", "no file was accepted so far"),
+            ("verified", "it is the requested document, and all details were read"),
+            ("unverified", "it was accepted, and a person must review it"),
+            ("failed", "no file was accepted"),
+            ("rejected", "a teammate rejected it"),
+        ],
+    ),
+    (
+        "EntityClass",
+        &[
+            ("undeclared", "not known yet"),
+            ("unregulated", "under no regulator of banking, insurance, pensions or securities"),
+            ("bank", "a commercial bank"),
+            ("payments_bank", "a payments bank"),
+            ("small_finance_bank", "a small finance bank"),
+            ("cooperative_bank", "a cooperative bank"),
+            ("regional_rural_bank", "a regional rural bank"),
+            ("large_nbfc", "a large non-banking financial company"),
+            ("nbfc", "any other non-banking financial company"),
+            ("asset_manager", "a mutual fund or asset manager"),
+            ("pension_manager", "a pension fund manager or record-keeping agency"),
+            ("insurer", "an insurer"),
+            ("stock_broker", "a qualified stock broker"),
+        ],
+    ),
+    (
+        "EvaluationCause",
+        &[
+            ("insufficient_balance", "the wallet did not cover it"),
+            ("workspace_suspended", "the workspace was suspended"),
+            ("feature_disabled", "the feature `evaluation` is off"),
+            ("no_model", "no language model that grades is configured"),
+            ("model_failed", "the model did not answer, or not in the required form"),
+            ("nothing_to_read", "the customer said nothing, or the conversation was erased"),
+            ("criteria_gone", "the version of the criteria is no longer kept"),
+        ],
+    ),
+    (
+        "EvaluationStatus",
+        &[
+            ("pending", "it waits to be graded"),
+            ("graded", "a model graded it"),
+            ("failed", "no model could grade it; each verdict is `na`"),
+            ("skipped", "it was not graded and has no verdicts; `cause` says why"),
+        ],
+    ),
+    (
+        "EvaluationSweepStatus",
+        &[
+            ("running", "conversations are being graded"),
+            ("finished", "all of them were worked"),
+            ("cancelled", "a request cancelled it"),
+            ("stopped", "it ended early: the wallet did not cover it, or evaluation is off"),
+        ],
+    ),
+    (
+        "EvaluationTrigger",
+        &[
+            ("auto", "the end of the conversation"),
+            ("sweep", "a sweep over past conversations"),
+            ("manual", "a request for this conversation"),
+        ],
+    ),
+    (
+        "EvaluationVerdict",
+        &[
+            ("pass", "the criterion was met"),
+            ("fail", "the criterion was not met"),
+            ("na", "it does not apply, or no grade could be had"),
+        ],
+    ),
+    ("ExtractionType", &[("text", "a string"), ("boolean", "`true` or `false`"), ("number", "a number")]),
+    (
+        "FlowIssueLevel",
+        &[
+            ("error", "the flow cannot be published"),
+            ("warning", "it can be published, and somebody should look"),
+        ],
+    ),
+    (
+        "FoundType",
+        &[
+            ("contact", "a contact"),
+            ("call", "a call"),
+            ("agent", "an agent"),
+            ("campaign", "a campaign"),
+            ("campaign_run", "a run of a campaign"),
+            ("knowledge_base", "a knowledge base"),
+            ("nudge", "a nudge"),
+            ("scheduled_call", "a scheduled call"),
+            ("number", "a phone number of the workspace"),
+            ("recording", "a recording; its title is the id of its call"),
+            ("webhook_endpoint", "a webhook endpoint"),
+            ("delivery", "a delivery of an event"),
+            ("event", "an event"),
+        ],
+    ),
+    (
+        "FullTranscriptStatus",
+        &[
+            ("pending", "it waits to be made"),
+            ("processing", "it is being made"),
+            ("done", "it is there"),
+            ("failed", "it could not be made"),
+        ],
+    ),
+    ("GradedConversation", &[("chat", "a chat"), ("call", "a call")]),
+    (
+        "HeldReason",
+        &[
+            ("calling_window", "it is outside the calling hours"),
+            ("frequency", "the number was dialled as often as it may be"),
+            ("caller_id_cap", "each own number has reached its daily cap"),
+            ("provider_error", "the carrier refuses calls"),
+        ],
+    ),
+    (
+        "InboxAssignment",
+        &[
+            ("manual", "members take them"),
+            ("round_robin", "they are given to members who are available, in turn"),
+        ],
+    ),
+    (
+        "IntegrationProvider",
+        &[
+            ("hubspot", "HubSpot, for streams of the kind `crm_1`"),
+            ("salesforce", "Salesforce, for streams of the kind `crm_2`"),
+            ("zoho", "Zoho CRM, for streams of the kind `crm_3`"),
+            ("shopify", "Shopify, for streams of the kind `storefront`"),
+            ("google_sheets", "Google Sheets, for streams of the kind `spreadsheet`"),
+        ],
+    ),
+    (
+        "IntegrationStatus",
+        &[
+            ("active", "it can be used"),
+            ("broken", "the system revoked the access: other credentials are needed"),
+        ],
+    ),
+    ("InterfaceLanguage", &[("en", "English"), ("hi", "Hindi")]),
+    (
+        "InvalidReason",
+        &[
+            ("invalid_phone", "not a phone number"),
+            ("not_indian", "a number outside India"),
+            ("duplicate", "an earlier row has the same number"),
+            ("erased", "the person was erased"),
+        ],
+    ),
+    (
+        "KeyMode",
+        &[("live", "real calls and charges"), ("test", "everything is simulated and nothing is charged")],
+    ),
+    (
+        "KnowledgeSource",
+        &[("text", "a text that was sent"), ("file", "a file that was uploaded"), ("link", "a web page")],
+    ),
+    ("LiveSpeaker", &[("agent", "the agent"), ("customer", "the person on the line")]),
+    (
+        "LogChain",
+        &[
+            ("audit", "each allowed and each refused dial or chat, with the verdict of every rule"),
+            ("grievances", "requests of persons about their data: erasures"),
+            ("consent", "consent given, withdrawn and restored"),
+            ("actions", "changes by members, keys and the operator"),
+        ],
+    ),
+    ("LogChannel", &[("voice", "a call"), ("chat", "a chat")]),
+    (
+        "LogStrand",
+        &[
+            ("audit", "dials and chats"),
+            ("grievances", "requests of persons about their data"),
+            ("consent", "consent and opt-outs"),
+            ("actions", "changes by members, keys and the operator"),
+            ("audit_test", "`audit` of test mode"),
+            ("grievances_test", "`grievances` of test mode"),
+            ("consent_test", "`consent` of test mode"),
+            ("actions_test", "`actions` of test mode"),
+        ],
+    ),
+    ("LogVerdict", &[("allowed", "it went ahead"), ("blocked", "a rule or a check stopped it")]),
+    (
+        "MessageDirection",
+        &[("outbound", "it goes to the customer"), ("inbound", "it comes from the customer")],
+    ),
+    (
+        "MessageSource",
+        &[
+            ("customer", "the customer"),
+            ("agent", "the agent in a chat"),
+            ("human", "a teammate"),
+            ("voice_tool", "an agent during a call"),
+            ("board_action", "an automation of a board's column"),
+            ("api", "a request over the API"),
+            ("campaign", "a campaign"),
+            ("test", "a test message"),
+            ("system", "the service itself, or somebody who wrote in the channel's own app"),
+        ],
+    ),
+    (
+        "MessageStatus",
+        &[
+            ("queued", "it waits to be sent"),
+            ("sent", "the channel accepted it"),
+            ("delivered", "it is on the customer's phone"),
+            ("read", "the customer opened it"),
+            ("failed", "it was not delivered"),
+            ("delivery_unknown", "it is unknown whether the channel has it; it is never sent again"),
+            ("received", "it came from the customer"),
+            ("deleted", "the customer deleted it, or it was erased"),
+        ],
+    ),
+    ("MovedBy", &[("api", "a member or an API key"), ("sorting", "the sorting after a conversation")]),
+    (
+        "NodeStatus",
+        &[
+            ("in_service", "it does everything"),
+            ("draining", "it takes no new calls; live calls, requests and deliveries go on"),
+            ("stopping", "it waits for live calls to end, up to `shutdown_grace`"),
+        ],
+    ),
+    (
+        "NotificationKind",
+        &[
+            ("assigned", "a conversation or chat was assigned to the member"),
+            ("mentioned", "a teammate named the member in a note"),
+            ("export_finished", "an export of the member is ready"),
+            ("import_finished", "an import of the member is over"),
+            ("campaign_finished", "a campaign that the member started is over"),
+            ("campaign_paused", "the service paused a campaign that the member started"),
+        ],
+    ),
+    (
+        "NudgeDecision",
+        &[
+            ("queue", "it is due"),
+            ("hold", "it waits"),
+            ("dial", "it is dialled"),
+            ("ring", "the phone rings"),
+            ("connect", "somebody picked up"),
+            ("talk", "the call is live"),
+            ("note", "something is noted and nothing changes"),
+            ("finish", "it is over"),
+        ],
+    ),
+    (
+        "NudgeResult",
+        &[
+            ("connected", "the person was reached"),
+            ("voicemail", "a machine answered"),
+            ("opted_out", "the person asked not to be called again"),
+            ("no_answer", "nobody picked up"),
+            ("busy", "the line was busy"),
+            ("failed", "the call could not be made"),
+            ("blocked", "a compliance rule refused it"),
+            ("expired", "it expired before the first dial"),
+            ("cancelled", "it was cancelled, its key revoked, or the person erased"),
+        ],
+    ),
+    (
+        "NudgeStatus",
+        &[
+            ("queued", "due; also while the phone rings"),
+            ("scheduled", "held until `nextAttemptAt`"),
+            ("dialing", "the person picked up, and the agent is being connected"),
+            ("in_progress", "the call is live"),
+            ("finished", "it is over; `result` is set"),
+        ],
+    ),
+    (
+        "NumberSeries",
+        &[
+            ("140", "140xxxxxxx, for promotional calls"),
+            (
+                "1600",
+                "1600xxxxxx and 1601xxxxxx, for service and transactional calls of banks, lenders, insurers and the government",
+            ),
+        ],
+    ),
+    (
+        "OnActiveSession",
+        &[
+            ("reject", "the request is 409 `active_session_exists`"),
+            ("send_in_session", "the template is sent into the open conversation"),
+        ],
+    ),
+    (
+        "OutsideWindow",
+        &[("queue", "wait for the next opening"), ("reject", "do not call: the request is refused")],
+    ),
+    (
+        "PreflightProblemCode",
+        &[
+            ("agent_missing", "the agent was deleted"),
+            ("agent_not_published", "the agent is a draft"),
+            ("agent_not_call", "the agent is a chat agent"),
+            ("agent_not_outbound", "the agent only answers calls"),
+            ("flow_not_ready", "the agent's flow cannot run"),
+            ("no_phone_number", "the workspace has no phone number"),
+            ("from_number_not_owned", "`fromNumber` is not an active number of the workspace"),
+            ("kyb_required", "the operator has not verified the business"),
+            ("workspace_suspended", "the workspace is suspended"),
+            ("insufficient_balance", "the wallet does not cover one call"),
+            ("balance_too_small", "the wallet does not cover all calls"),
+            ("list_empty", "the calling list has no rows"),
+            ("nobody_to_call", "no row is left that would be called"),
+            ("missing_required_variables", "rows lack variables that the agent's flow requires"),
+            ("completed", "the campaign is completed"),
+            ("past_end_date", "the end date of the campaign has passed"),
+            ("not_done_by_end_date", "the list cannot be worked before the end date"),
+            ("never_open", "the hours of the campaign and of the compliance pack never overlap"),
+            ("voice_unavailable", "no carrier or speech provider is available"),
+            ("number_series", "the own numbers are of a series that these calls may not use"),
+            ("dlt_entity_required", "the registered id (DLT) of the business is missing"),
+            ("dlt_template_required", "the registered id (DLT) of the template is missing"),
+        ],
+    ),
+    (
+        "PriorRole",
+        &[
+            ("customer", "the customer"),
+            ("agent", "a person of the business"),
+            ("bot", "a machine of the business"),
+        ],
+    ),
+    ("PushedCalls", &[("answered", "calls that somebody answered"), ("all", "every call that was dialled")]),
+    (
+        "ReactionStage",
+        &[
+            ("recognition", "recognising speech"),
+            ("model", "the language model"),
+            ("synthesis", "synthesising speech"),
+        ],
+    ),
+    (
+        "RecordChain",
+        &[
+            ("audit", "dials and chats"),
+            ("grievances", "requests of persons about their data"),
+            ("consent", "consent and opt-outs"),
+        ],
+    ),
+    (
+        "RecordOutcome",
+        &[
+            ("accepted", "it is new and its number can be called"),
+            ("invalid", "it is new and cannot be called"),
+            ("duplicate", "it was there already, and nothing was changed"),
+        ],
+    ),
+    (
+        "RecordReason",
+        &[
+            ("no_phone", "it has no phone number"),
+            ("invalid_phone", "its number is not a phone number"),
+            ("not_indian", "its number is of another country"),
+            ("too_many_fields", "none of the fields that were kept is a number, and others were left out"),
+        ],
+    ),
+    (
+        "RecordStatus",
+        &[("accepted", "its number can be called"), ("invalid", "it cannot be called; `reason` says why")],
+    ),
+    ("RetryOn", &[("no_answer", "nobody picked up"), ("busy", "the line was busy")]),
+    (
+        "Role",
+        &[
+            ("viewer", "reads, with masked numbers and without recordings"),
+            ("editor", "answers chats and edits agents, flows, campaigns and boards"),
+            ("admin", "publishes, starts, and administers keys, endpoints and members"),
+            ("owner", "erases people, deletes for good, and makes owners"),
+        ],
+    ),
+    (
+        "RowFailure",
+        &[
+            ("missing_required_variables", "it lacks variables that the agent's flow requires"),
+            ("invalid_variables", "a value is not a text, a number or a boolean"),
+            ("invalid_number", "its number is no longer valid"),
+            ("provider_error", "the carrier refused every dial before any ring"),
+        ],
+    ),
+    (
+        "ScheduledCallStatus",
+        &[
+            ("scheduled", "it waits, or is being dialled"),
+            ("placed", "the carrier accepted the call"),
+            ("failed", "it could not be placed; `reason` says why"),
+            ("cancelled", "it was cancelled, or the number must not be called"),
+        ],
+    ),
+    ("Speaker", &[("agent", "the agent"), ("customer", "the person on the line")]),
+    (
+        "StagedFindingCode",
+        &[
+            ("missing_required_variables", "a value that the agent's flow requires is missing"),
+            ("invalid_phone", "not a phone number"),
+            ("not_indian", "a number outside India"),
+            ("duplicate", "an earlier row has the same number"),
+            ("erased", "the person was erased"),
+            ("dnd", "the number is on the do-not-disturb registry"),
+            ("opt_out", "the number is on the do-not-call list, or the person opted out"),
+            ("consent", "the compliance pack requires a consent that is not recorded"),
+            ("number_series", "the own number is of a series that these calls may not use"),
+            ("calling_window", "outside the hours of the compliance pack and the campaign"),
+            ("frequency_cap", "the number was dialled as often as it may be"),
+            ("caller_id_cap", "more rows than the own numbers of the campaign may dial on a day"),
+            ("date_day_first", "a date that was read with its day first"),
+            ("date_month_first", "a date that was read with its month first"),
+            (
+                "number_with_exponent",
+                "a number in exponent notation, whose last digits a spreadsheet dropped",
+            ),
+        ],
+    ),
+    (
+        "StagedHarm",
+        &[
+            ("stops", "the list cannot take effect while it has such rows"),
+            ("never_dialled", "the row is never dialled"),
+            ("skipped", "a compliance rule refuses the call"),
+            ("waits", "the row is dialled later"),
+            ("read_as", "a value that can be read in more than one way"),
+        ],
+    ),
+    (
+        "TemplateCategory",
+        &[
+            ("MARKETING", "offers and news, only for people who agreed to them"),
+            ("UTILITY", "about something that the customer has or does"),
+            ("AUTHENTICATION", "one-time passwords"),
+        ],
+    ),
+    (
+        "TemplateStatus",
+        &[
+            ("PENDING", "the provider is reviewing it"),
+            ("APPROVED", "it may be sent"),
+            ("REJECTED", "the provider refused it"),
+            ("PAUSED", "it is paused because people report it"),
+            ("DISABLED", "it was switched off for good"),
+            ("IN_APPEAL", "its refusal is being reviewed"),
+            ("PENDING_DELETION", "it is about to be deleted"),
+            ("DELETED", "it was deleted"),
+            ("LIMIT_EXCEEDED", "the account has too many templates"),
+            ("ARCHIVED", "it was archived"),
+        ],
+    ),
+    (
+        "TryEndCause",
+        &[
+            ("agent_ended", "the agent ended it"),
+            ("caller_hangup", "the customer left"),
+            ("silence_timeout", "the customer said nothing for too long"),
+            ("transfer_handoff", "a person took over"),
+            ("model_unavailable", "the language model failed repeatedly"),
+            ("error", "the flow could not go on"),
+        ],
+    ),
+    (
+        "TryStopCode",
+        &[
+            ("no_start", "the flow does not say with which step it starts"),
+            ("missing_edge", "an edge of the step leads nowhere"),
+            ("unknown_step", "an edge of the step names a step that does not exist"),
+            ("endless_loop", "a step would be entered twice without anything in between"),
+            ("too_many_requests", "more than 50 requests to models and tools without a word of the customer"),
+            ("step_gone", "the step at which it waited is gone"),
+        ],
+    ),
+    (
+        "Vertical",
+        &[
+            ("general", "anything that is not specially regulated"),
+            ("collections", "collecting payments that are due to the workspace"),
+            ("lending", "selling and servicing loans"),
+            ("financial_services", "banking, insurance and investments"),
+            ("debt_recovery", "recovering debts on behalf of others"),
+        ],
+    ),
+    ("WantedStatus", &[("active", "it accepts records"), ("paused", "it accepts none")]),
+    (
+        "WebhookStatus",
+        &[
+            ("active", "it receives deliveries"),
+            ("disabled", "it receives none, and pending ones are given up"),
+        ],
+    ),
+    (
+        "WorkflowTemplate",
+        &[
+            ("collections", "asks for a payment"),
+            ("onboarding", "welcomes a customer and gathers details"),
+            ("prompt-driven", "follows the agent's prompt alone"),
+        ],
+    ),
+];
