@@ -5,7 +5,7 @@ SPEECH = espeak-ng:espeak-ng pocketsphinx_continuous:pocketsphinx /usr/share/poc
 DEPLOYMENT = promtool:prometheus caddy:caddy systemd-analyze:systemd systemd-sysusers:systemd dpkg-deb:dpkg
 PEERS = sipp:sip-tester baresip:baresip-core flite:flite sox:sox kamailio:kamailio
 
-.PHONY: run check test seeds bench soak openapi settings licenses packages package
+.PHONY: run check test seeds bench soak openapi examples settings licenses packages package
 
 run: ## everything on this machine, with no account anywhere
 	@command -v cc >/dev/null || scripts/packages.sh cc:build-essential
@@ -38,6 +38,11 @@ openapi: ## rewrites the golden API documents: the public one, of which the SDKs
 
 settings: ## rewrites the page of all settings
 	cargo run --quiet --bin dastak -- settings > docs/operating/settings.md
+
+examples: ## rewrites the examples of the API documents from exchanges that the tests record; then make openapi
+	rm -rf target/examples
+	RECORD_EXAMPLES=$(CURDIR)/target/examples TEST_ENGINE=sqlite cargo test -p dastak --test it -- --skip _on_postgres
+	python3 scripts/examples.py target/examples
 
 licenses: ## rewrites the licence texts of the crates that are linked in
 	python3 scripts/licenses.py

@@ -86,6 +86,7 @@ computes() {
 from_outside() {
     step "schemathesis" scripts/schemathesis.sh &&
         step "generated clients" scripts/clients.sh &&
+        step "the document, linted" scripts/spectral.sh &&
         step "signatures, by a library from outside" scripts/verify-signature.sh &&
         step "the SDKs" scripts/sdk.sh &&
         step "an MCP client" "$(scripts/python.sh)" scripts/mcp-client.py "$DASTAK" &&

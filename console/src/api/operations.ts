@@ -423,7 +423,7 @@ export interface Schemas {
   MessageStatuses: { sentAt: string | null; deliveredAt: string | null; readAt: string | null; failedAt: string | null };
   MessageTemplate: { id: string | null; name: string; language: string; category: string | null };
   MovedBy: "api" | "sorting";
-  MovedCard: { boardId: string; campaignId: string | null; agentId: string | null; cardId: string; moveId: string; contactId: string; callId: string | null; movedBy: string; from: Schemas["MovedColumn"] | null; to: Schemas["MovedColumn"]; movedAt: string; externalRef?: string };
+  MovedCard: { boardId: string; campaignId: string | null; agentId: string | null; cardId: string; moveId: string; contactId: string; callId: string | null; movedBy: string; from: Schemas["MovedColumn"] | null; to: Schemas["MovedColumn"]; movedAt: string; externalRef: string | null };
   MovedColumn: { id: string; key: string; type: Schemas["ColumnType"] };
   NewAgent: { name: string; systemPrompt?: string; voice?: string; language?: Schemas["LanguageCode"]; workflowTemplate?: Schemas["WorkflowTemplate"]; vertical?: Schemas["Vertical"]; policyRef?: string; communication?: Schemas["Communication"]; toolIds?: Array<string>; allowedTransferNumbers?: Array<string>; extractionSchema?: Array<Schemas["ExtractionInput"]>; speakable?: boolean; pronunciations?: Array<Schemas["Pronunciation"]>; callReason?: string; redact?: boolean; languages?: Array<Schemas["LanguageCode"]>; voices?: Record<string, string>; models?: Schemas["AgentModels"]; knowledgeBaseId?: string | null; channel?: Schemas["AgentChannel"]; direction?: Schemas["Direction"] };
   NewAgentEvaluation: { criteria: Array<Schemas["NewEvaluationCriterion"]>; enabled: boolean; samplingRate?: number; callSamplingRate?: number };

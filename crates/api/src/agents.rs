@@ -132,15 +132,18 @@ pub struct AgentDetail {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentModels {
-    /// Speech recognition on calls.
+    /// Name of the preferred provider of speech recognition on calls, one of `recognisers` of `GET /v1/voices`;
+    /// absent for the order of the installation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     pub recogniser: Option<String>,
-    /// Speech output on calls.
+    /// Name of the preferred provider of speech output on calls, one of `synthesisers` of `GET /v1/voices`; absent
+    /// for the order of the installation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     pub synthesiser: Option<String>,
-    /// The language model, on calls and in chats.
+    /// Name of the preferred provider of language models on calls and in chats, one of `languageModels` of `GET
+    /// /v1/voices`; absent for the order of the installation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     pub language_model: Option<String>,

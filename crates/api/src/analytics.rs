@@ -156,7 +156,7 @@ pub struct UsualWeekday {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReactionFigures {
-    /// Answers that were measured.
+    /// Number of answers of the agent that were measured.
     pub answers: u64,
     /// Median in milliseconds, within two in a hundred; null without answers.
     pub p50_ms: Option<i64>,
@@ -164,7 +164,7 @@ pub struct ReactionFigures {
     pub p95_ms: Option<i64>,
 }
 
-/// How fast one agent reacts.
+/// How fast one agent answers on calls.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentReaction {
@@ -222,9 +222,9 @@ pub struct Reactions {
 pub struct OutcomeCost {
     /// The outcome; null for calls without one.
     pub outcome: Option<String>,
-    /// Number of calls with it.
+    /// Number of calls with this outcome.
     pub calls: u64,
-    /// What they cost, in minor units.
+    /// What these calls cost together, in minor units.
     pub charged_minor: i64,
 }
 
@@ -256,9 +256,9 @@ pub struct CallAnalytics {
     pub by_language: Vec<LanguageCount>,
     /// Number of calls by sentiment, most first; calls that were not analysed are left out.
     pub sentiment: Vec<SentimentCount>,
-    /// How fast agents react.
+    /// How fast agents answer on calls, by agent and by provider.
     pub reaction: Reactions,
-    /// What the calls cost.
+    /// What the calls of the period cost, in minor units.
     pub costs: CallCosts,
     /// Hours of the day from 0 to 23; only with `groupBy=hour`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -37,7 +37,7 @@ pub enum AttentionKind {
     WalletLow,
 }
 
-/// What a state is about.
+/// The object that needs a person.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AttentionSubject {
     /// The kind of object: `board`, `campaign`, `channel_number`, `chat`, `data_stream`, `decision_log`,
@@ -73,10 +73,10 @@ pub enum AttentionAction {
     Edit,
 }
 
-/// A state that needs a person.
+/// A state of the workspace that needs a person, with its object and what to do.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AttentionItem {
-    /// What the state is.
+    /// Which state it is, as a word.
     pub kind: AttentionKind,
     /// Since when; null where that is not known.
     pub since: Option<Timestamp>,
@@ -86,7 +86,7 @@ pub struct AttentionItem {
     pub subject: AttentionSubject,
     /// The cause in a word of its noun, such as the `pausedReason` of a campaign; null without one.
     pub cause: Option<String>,
-    /// What a person can do.
+    /// What a person can do about it, as a word.
     pub action: AttentionAction,
 }
 

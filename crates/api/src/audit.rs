@@ -111,9 +111,9 @@ pub struct BlockedStats {
 /// Calls whose pack requires a disclosure.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct DisclosureStats {
-    /// How many said it in time.
+    /// Number of calls that said it in time.
     pub kept: i64,
-    /// How many did not.
+    /// Number of calls that did not say it in time.
     pub missed: i64,
 }
 
@@ -250,7 +250,7 @@ pub struct Action {
 /// A changed field. Secrets and personal data are named without their values.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ActionChange {
-    /// Name of the field.
+    /// Name of the field that was changed.
     pub field: String,
     /// Its value before the change; absent if it is withheld or there was none.
     #[serde(skip_serializing_if = "Option::is_none")]

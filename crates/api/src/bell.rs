@@ -41,7 +41,7 @@ pub struct Notification {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadNotifications {
-    /// All up to this one, `ntf_…`.
+    /// Mark every notification up to this one as read, by its id `ntf_…`.
     #[schemars(length(min = 1, max = 64))]
     pub up_to: Option<String>,
     /// These, `ntf_…`; those of other members are left alone.
@@ -54,7 +54,7 @@ pub struct ReadNotifications {
 pub struct NotificationsRead {
     /// How many are read now that were not.
     pub read: u64,
-    /// How many are not read.
+    /// Number of notifications that are not read.
     pub unread: i64,
 }
 

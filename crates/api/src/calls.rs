@@ -396,7 +396,7 @@ pub enum FullTranscriptStatus {
 pub struct TranscriptTurn {
     /// Who spoke: `agent` or `customer`.
     pub speaker: String,
-    /// The words of the turn.
+    /// What was said in the turn.
     pub text: String,
     /// When the turn starts, in seconds after the answer.
     pub start: f64,

@@ -109,7 +109,7 @@ pub struct SettingsChange {
     #[serde(default, deserialize_with = "given")]
     #[schemars(!default, length(max = 10), extend("x-nullable" = true))]
     pub daily_to: Option<Option<String>>,
-    /// Attempts after the first one; 0 in a new campaign.
+    /// Number of attempts after the first one, for a row that was not reached; 0 in a new campaign.
     #[schemars(range(min = 0, max = MAX_RETRIES))]
     pub retry_count: Option<u8>,
     /// Pause between two attempts to one row, in minutes; 0 in a new campaign.
@@ -145,7 +145,7 @@ pub struct Settings {
     pub daily_from: Option<String>,
     /// End of the daily window, `HH:MM`; null for the end of the day.
     pub daily_to: Option<String>,
-    /// Attempts after the first one.
+    /// Number of attempts after the first one, for a row that was not reached.
     #[schemars(range(min = 0, max = MAX_RETRIES))]
     pub retry_count: u8,
     /// Pause between two attempts to one row, in minutes.
@@ -209,7 +209,7 @@ pub struct Chatapp {
     pub opt_in_policy: OptInPolicy,
     /// The provider's id of the number that sends; null for the default number.
     pub phone_number_id: Option<String>,
-    /// Most messages per minute.
+    /// Most messages that the campaign sends in a minute.
     pub rate_per_minute: i64,
     /// Why the service paused the campaign; null if it did not.
     pub paused_reason: Option<PauseReason>,
@@ -444,7 +444,7 @@ pub struct CampaignProgress {
     pub unreached: i64,
     /// Rows that wait for the reason in `heldByReason`.
     pub held: i64,
-    /// Rows that were not dialled yet.
+    /// Number of rows that were not dialled yet.
     pub queued: i64,
     /// Rows that are never dialled, because the number is invalid, a duplicate or erased.
     pub invalid: i64,

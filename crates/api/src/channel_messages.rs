@@ -145,7 +145,7 @@ pub struct SentChannelMessage {
     pub livemode: bool,
 }
 
-/// A file that is sent.
+/// A file that is sent to the customer.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct NewMedia {
     /// Kind of file: `image`, `video`, `document` or `audio`.
@@ -203,7 +203,7 @@ pub struct NewListSection {
     pub rows: Vec<NewListRow>,
 }
 
-/// A message with something to tap.
+/// A message with buttons, a list or a link to tap.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewInteractive {
@@ -244,7 +244,7 @@ struct InteractiveKind(String);
 /// Longest body with buttons or an address, for the description.
 pub const MAX_SHORT_BODY: usize = MAX_BODY;
 
-/// A place that is sent.
+/// A place on the map that is sent to the customer.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct NewLocation {
     /// Latitude in degrees north, from -90 to 90.
@@ -309,7 +309,7 @@ pub struct NewChannelMessage {
     pub media: Option<NewMedia>,
     /// A message with buttons, a list or a link.
     pub interactive: Option<NewInteractive>,
-    /// A place on the map.
+    /// A place to send, with its latitude and longitude.
     pub location: Option<NewLocation>,
     /// An emoji on a message of the customer.
     pub reaction: Option<NewReaction>,

@@ -14,7 +14,7 @@ use crate::operation::{Access, Operation, RateClass, operation};
 use crate::schema::{Field, cursor, data, limit, may, page, request, text_of};
 use crate::scopes::CHAT_WRITE;
 
-/// The result of an upload.
+/// What became of an upload to a chat.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadedDocument {

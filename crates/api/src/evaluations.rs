@@ -188,7 +188,7 @@ pub struct Evaluation {
     pub marks: Vec<EvaluationMark>,
 }
 
-/// A mark of a criterion.
+/// A person's own verdict on one criterion.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewEvaluationMark {
@@ -197,7 +197,7 @@ pub struct NewEvaluationMark {
     pub criterion_key: String,
     /// Your verdict: `pass`, `fail` or `na`.
     pub verdict: Verdict,
-    /// A note for the team.
+    /// A note for the team about the verdict; null or absent for none.
     #[schemars(length(min = 1, max = MAX_NOTE), extend("x-nullable" = true))]
     pub note: Option<String>,
 }
@@ -321,9 +321,9 @@ pub struct EvaluationSweep {
     pub cause: Option<Cause>,
     /// Conversations that were to be graded when it began.
     pub conversations: i64,
-    /// Conversations that a model graded.
+    /// Number of conversations that a model graded.
     pub graded: i64,
-    /// Conversations that no model could grade.
+    /// Number of conversations that no model could grade.
     pub failed: i64,
     /// Conversations that were left out, such as those of erased people.
     pub skipped: i64,
@@ -345,11 +345,11 @@ pub struct CriterionShares {
     pub criterion_key: String,
     /// The name of the criterion in the current criteria; null if they lack it.
     pub name: Option<String>,
-    /// Conversations that met it.
+    /// Number of conversations that met the criterion.
     pub passed: i64,
-    /// Conversations that did not meet it.
+    /// Number of conversations that did not meet the criterion.
     pub failed: i64,
-    /// Conversations with the verdict `na`.
+    /// Number of conversations with the verdict `na`.
     pub not_applicable: i64,
     /// Share of passing: `passed / (passed + failed)`, from 0 to 1; null without any.
     pub pass_rate: Option<f64>,

@@ -96,7 +96,7 @@ pub struct TryBack {
 pub struct TrySaid {
     /// Id of the step that it belongs to; null for the apology before an error.
     pub step_id: Option<String>,
-    /// The words that it says.
+    /// What the agent says, as text.
     pub text: String,
 }
 
@@ -133,7 +133,7 @@ pub struct TryToolCall {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TryTurn {
-    /// Its number; 0 is the opening.
+    /// Number of the turn in the run; 0 is the opening.
     pub turn: i64,
     /// The words of the customer as they were taken; null for the opening and a document.
     pub heard: Option<String>,
@@ -167,7 +167,7 @@ pub enum TryStopCode {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TryStop {
-    /// What is wrong with the flow.
+    /// What is wrong with the flow, as a word.
     pub code: TryStopCode,
     /// Id of the step; null where it is about none.
     pub step_id: Option<String>,

@@ -136,7 +136,7 @@ pub struct EdgeVisitCount {
     pub edge: String,
     /// Id of the step that it enters; null if the version is not kept any more.
     pub to: Option<String>,
-    /// How often conversations took it.
+    /// Number of times that conversations took the edge.
     pub visits: i64,
 }
 

@@ -134,13 +134,13 @@ pub struct InboxMessage {
 /// Number of chats in each view of the inbox, each up to `limit`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct InboxCounts {
-    /// Chats that wait for a person.
+    /// Number of chats that wait for a person.
     pub waiting: i64,
     /// Open chats of the asking member; 0 for an API key.
     pub mine: i64,
-    /// Chats that are not over.
+    /// Number of chats that are not over.
     pub open: i64,
-    /// Chats that are over.
+    /// Number of chats that are over.
     pub ended: i64,
     /// Counting ends here: a count of this number means so many or more.
     pub limit: i64,
@@ -178,17 +178,17 @@ pub struct NewChatNote {
 pub struct ChatNote {
     /// Id of the note, `note_…`.
     pub id: Id<ids::ChatNote>,
-    /// The member who wrote it.
+    /// The member who wrote the note.
     pub author: Teammate,
-    /// The words of the note.
+    /// Text of the note, as it was written.
     pub text: String,
-    /// The members whom it mentions.
+    /// The members whom the note mentions; each is notified.
     pub mentions: Vec<Teammate>,
     /// When it was written.
     pub created_at: Timestamp,
 }
 
-/// An answer to keep.
+/// A text that members use often, to be kept as a saved answer.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct NewSavedAnswer {
     /// What members type to find it: letters, digits, `-` and `_`, not case-sensitive, unique in the workspace.
@@ -207,7 +207,7 @@ pub struct SavedAnswer {
     pub id: Id<ids::SavedAnswer>,
     /// What members type to find it, in small letters.
     pub shortcut: String,
-    /// The words of the answer.
+    /// Text of the saved answer, as it is inserted into a reply.
     pub text: String,
     /// Who last changed it: id of a member, `usr_…`, or of an API key, `key_…`.
     pub changed_by: Actor,

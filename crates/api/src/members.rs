@@ -86,7 +86,7 @@ pub struct Invitation {
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AcceptInvitation {
-    /// The token of the link.
+    /// The token in the address of the link.
     #[schemars(length(min = 1, max = 100))]
     pub token: String,
     /// The name of a person who is new here.
@@ -102,7 +102,7 @@ pub struct AcceptInvitation {
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UseSignInLink {
-    /// The token of the link.
+    /// The token in the address of the link.
     #[schemars(length(min = 1, max = 100))]
     pub token: String,
     /// A new password to be set; absent to leave it.

@@ -5,12 +5,17 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::error_codes::{ErrorCode, ErrorWord};
+use crate::events;
 use crate::operation::{Access, Idempotency, Operation, TestKeys};
 use crate::operations;
 use crate::schema::{Components, Field, answer, open_set};
 
+use examples::Examples;
+
+mod examples;
 mod tags;
 mod webhooks;
+pub mod word_meanings;
 
 /// Which of the two documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,10 +36,13 @@ pub fn document(which: Document, brand: &str, key_prefix: &str) -> Value {
         Document::Public => webhooks::section(brand, &mut shared.schemas),
         Document::Operator => Map::new(),
     };
+    let examples = Examples::new(key_prefix);
     let mut paths: Map<String, Value> = Map::new();
     for (operation, answers) in rows.into_iter().zip(answers) {
         let entry = paths.entry(operation.path.to_owned()).or_insert_with(|| json!({}));
-        entry[operation.method.as_str().to_lowercase()] = describe(operation, answers, &mut shared);
+        let mut described = describe(operation, answers, &mut shared);
+        examples::add(&mut described, operation, examples.of(operation));
+        entry[operation.method.as_str().to_lowercase()] = described;
     }
     let (title, about, scheme) = match which {
         Document::Public => (
@@ -67,9 +75,28 @@ pub fn document(which: Document, brand: &str, key_prefix: &str) -> Value {
             "description": "Session of a member in the console; the same paths below `/console/api/{workspace}/{mode}`.",
         }},
         "responses": shared.responses,
-        "schemas": shared.schemas.into_json(),
+        "schemas": with_meanings(shared.schemas.into_json()),
     });
     out
+}
+
+/// The schemas with the meaning of each word in the descriptions of sets.
+fn with_meanings(mut schemas: Map<String, Value>) -> Map<String, Value> {
+    let events = events::ALL.iter().map(|kind| (kind.name, kind.about.trim()));
+    let known = word_meanings::WORDS.iter().map(|(name, words)| (*name, words.to_vec()));
+    for (name, words) in known.chain([("EventType", events.collect())]) {
+        if let Some(schema) = schemas.get_mut(name) {
+            let said = schema["description"].as_str().unwrap_or_default();
+            let lines = words.iter().map(|(word, meaning)| format!("- `{word}`: {}", sentence(meaning)));
+            schema["description"] = json!(format!("{said}\n\n{}", lines.collect::<Vec<_>>().join("\n")));
+        }
+    }
+    schemas
+}
+
+/// With a full stop.
+fn sentence(text: &str) -> String {
+    if text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
 }
 
 /// Whether a document describes an operation.
@@ -317,6 +344,9 @@ fn parameters(operation: &Operation, shared: &mut Shared) -> Vec<Value> {
             let description = match name {
                 "connection" => "Id of the connection, as in its `webhookUrl`.",
                 "chat" => "Id of the test chat, `chatsess_…`.",
+                "id" if operation.path.starts_with("/console/api/me/sessions/") => {
+                    "Id of the session, `sess_…`, as in the list of sessions."
+                }
                 _ => path_parameter(pair[0]),
             };
             Some(json!({"name": name, "in": "path", "required": true, "description": description, "schema": schema}))
@@ -351,7 +381,9 @@ fn success(status: u16) -> &'static str {
     match status {
         201 => "The object was created.",
         202 => "The request was accepted; its work follows.",
-        _ => "The request succeeded.",
+        303 => "The browser is sent to another page.",
+        304 => "What you have is the newest (`If-None-Match`); there is no body.",
+        _ => "The request succeeded; the body is the result.",
     }
 }
 

@@ -22,12 +22,12 @@ pub struct SignIn {
     /// E-mail address of the person, in upper or lower case.
     #[schemars(length(min = 1, max = 254))]
     pub email: String,
-    /// Password of the person.
+    /// The person's password, as it was typed.
     #[schemars(length(min = 1, max = 200))]
     pub password: String,
 }
 
-/// How people may sign in.
+/// The ways in which people may sign in here.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SignInMethods {

@@ -44,9 +44,9 @@ pub enum FoundType {
 /// A result of a search.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FoundItem {
-    /// What kind of thing it is.
+    /// Kind of the object, such as `contact` or `call`.
     pub r#type: FoundType,
-    /// Its id, of any prefix.
+    /// Id of the object; its prefix says of what kind it is.
     pub id: String,
     /// What people call it: its name, or its id when it has none.
     pub title: String,

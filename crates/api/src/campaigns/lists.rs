@@ -21,7 +21,7 @@ pub(super) const LIST_VALUES: usize = 500_000;
 pub struct CallingList {
     /// Number of rows of the calling list.
     pub total: i64,
-    /// Rows that can be dialled.
+    /// Number of rows whose number can be dialled.
     pub valid: i64,
     /// Rows that are never dialled: an invalid number, one outside India, a duplicate, or an erased contact.
     pub invalid: i64,
@@ -115,7 +115,7 @@ pub struct CallingListCounts {
     pub unreached: i64,
     /// Rows that wait for the reason in their `heldReason`.
     pub held: i64,
-    /// Rows that were not dialled yet.
+    /// Number of rows that were not dialled yet.
     pub queued: i64,
     /// Rows that are never dialled, because the number is invalid, a duplicate or erased.
     pub invalid: i64,

@@ -68,7 +68,7 @@ pub struct Reason {
 pub struct Preflight {
     /// True if calls would be placed: `problems` is empty.
     pub ready: bool,
-    /// Problems that block every call.
+    /// Problems that block every call; empty when calls would be placed.
     pub problems: Vec<Problem>,
     /// Conditions that block no call.
     pub warnings: Vec<Problem>,
@@ -82,7 +82,7 @@ pub struct Preflight {
     pub will_wait: i64,
     /// Of `willCall`, how many would be called with a warning in the decision log; `warnings` says of what.
     pub will_warn: i64,
-    /// How many would not be called.
+    /// Number of rows or numbers that would not be called.
     pub will_not_call: i64,
     /// Those who would not be called and those who wait, by compliance gate or other reason: `dnd`, `opt_out`,
     /// `consent`, `number_series`, `frequency_cap`, `invalid_phone`, `not_indian`, `duplicate`, `erased`,

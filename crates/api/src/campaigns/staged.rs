@@ -65,15 +65,15 @@ pub struct StagedListPiece {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StagedListPreflight {
-    /// The list that was judged.
+    /// The staged list that was checked.
     pub staged_list: StagedList,
     /// Whether it can take effect: it has rows and no finding with the harm `stops`.
     pub can_apply: bool,
-    /// Rows that would be called.
+    /// Number of rows that would be called.
     pub will_call: i64,
     /// Rows of `willCall` that are called later, because their number was dialled too often recently.
     pub will_wait: i64,
-    /// Rows that would not be called.
+    /// Number of rows that would not be called.
     pub will_not_call: i64,
     /// What was found, by harm and then in the order of the codes. A row has one finding that says why it is not
     /// called; beside it, findings of the harm `read_as` for its values.
@@ -96,7 +96,7 @@ pub struct StagedListPreflight {
 pub struct StagedFinding {
     /// What it does: `stops`, `never_dialled`, `skipped`, `waits` or `read_as`.
     pub harm: Harm,
-    /// What was found, as a code.
+    /// What was found about the rows, as a word.
     pub code: FindingCode,
     /// The column that it concerns: `phone`, or `variables.` and a name. Null if it concerns the row, or columns beyond the
     /// first 50 with this code.
@@ -152,7 +152,7 @@ pub struct StagedListRow {
 pub struct StagedRowFinding {
     /// What it does: `stops`, `never_dialled`, `skipped`, `waits` or `read_as`.
     pub harm: Harm,
-    /// What was found, as a code.
+    /// What was found about the rows, as a word.
     pub code: FindingCode,
     /// The column of the cell: `phone`, or `variables.` and a name; null if the finding concerns the row.
     pub column: Option<String>,

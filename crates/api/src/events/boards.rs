@@ -36,7 +36,6 @@ pub struct MovedCard {
     /// When the card was moved.
     pub moved_at: Timestamp,
     /// Your own id of the contact; null without one.
-    #[serde(default)]
     pub external_ref: Option<String>,
 }
 

@@ -46,7 +46,7 @@ pub struct CallData {
     /// The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`.
     #[schemars(with = "Option<LanguageCode>")]
     pub language: Option<String>,
-    /// What the client gave as `metadata`.
+    /// The `metadata` of the request that placed the call; empty without any.
     #[schemars(with = "Map<String, Value>")]
     pub metadata: Value,
 }

@@ -78,30 +78,56 @@ fn of_properties(schema: &Value, place: &str, faults: &mut Vec<String>) {
     }
 }
 
-/// What is wrong with the descriptions of a document: of each named schema, property, operation and parameter.
+/// Adds what is wrong with an operation, or with an event as the request that its subscribers receive.
+fn of_operation(operation: &Value, place: &str, faults: &mut Vec<String>) {
+    let id = operation["operationId"].as_str().unwrap_or_default();
+    faults.extend(fault(id, operation).map(|wrong| format!("{place} {wrong}")));
+    let summary = operation["summary"].as_str().unwrap_or_default();
+    if let Some(word) = words(summary).iter().find(|word| DIALECT.contains(&word.as_str())) {
+        faults.push(format!("{place} has the word {word:?} in its summary"));
+    }
+    for parameter in operation["parameters"].as_array().into_iter().flatten() {
+        let name = parameter["name"].as_str().unwrap_or_default();
+        faults.extend(fault(name, parameter).map(|wrong| format!("{place} ?{name} {wrong}")));
+    }
+    for media in operation["requestBody"]["content"].as_object().into_iter().flatten() {
+        of_properties(&media.1["schema"], place, faults);
+    }
+    for (status, answer) in operation["responses"].as_object().into_iter().flatten() {
+        if answer.get("$ref").is_none() {
+            faults.extend(fault(status, answer).map(|wrong| format!("{place} {status} {wrong}")));
+        }
+    }
+}
+
+/// What is wrong with the descriptions of a document: of the whole, and of each tag, server, named schema, property,
+/// operation, event and parameter.
 fn faults(document: &Value) -> Vec<String> {
     let mut faults = Vec::new();
+    faults.extend(fault("info", &document["info"]).map(|wrong| format!("info {wrong}")));
+    for kind in ["tags", "servers"] {
+        for item in document[kind].as_array().into_iter().flatten() {
+            let name = item["name"].as_str().or(item["url"].as_str()).unwrap_or_default();
+            faults.extend(fault(name, item).map(|wrong| format!("{kind} {name} {wrong}")));
+            for (name, variable) in item["variables"].as_object().into_iter().flatten() {
+                faults.extend(fault(name, variable).map(|wrong| format!("{kind} {name} {wrong}")));
+            }
+        }
+    }
+    for (name, scheme) in document["components"]["securitySchemes"].as_object().into_iter().flatten() {
+        faults.extend(fault(name, scheme).map(|wrong| format!("{name} {wrong}")));
+    }
     for (name, schema) in document["components"]["schemas"].as_object().into_iter().flatten() {
         faults.extend(fault(name, schema).map(|wrong| format!("{name} {wrong}")));
         of_properties(schema, name, &mut faults);
     }
     for (path, operations) in document["paths"].as_object().into_iter().flatten() {
         for (method, operation) in operations.as_object().into_iter().flatten() {
-            let place = format!("{method} {path}");
-            let id = operation["operationId"].as_str().unwrap_or_default();
-            faults.extend(fault(id, operation).map(|wrong| format!("{place} {wrong}")));
-            let summary = operation["summary"].as_str().unwrap_or_default();
-            if let Some(word) = words(summary).iter().find(|word| DIALECT.contains(&word.as_str())) {
-                faults.push(format!("{place} has the word {word:?} in its summary"));
-            }
-            for parameter in operation["parameters"].as_array().into_iter().flatten() {
-                let name = parameter["name"].as_str().unwrap_or_default();
-                faults.extend(fault(name, parameter).map(|wrong| format!("{place} ?{name} {wrong}")));
-            }
-            for media in operation["requestBody"]["content"].as_object().into_iter().flatten() {
-                of_properties(&media.1["schema"], &place, &mut faults);
-            }
+            of_operation(operation, &format!("{method} {path}"), &mut faults);
         }
+    }
+    for (name, event) in document["webhooks"].as_object().into_iter().flatten() {
+        of_operation(&event["post"], name, &mut faults);
     }
     faults
 }
@@ -155,6 +181,11 @@ fn what_says_nothing_is_found() {
         ("/paths/~1v1~1calls/get", json!("Needs a key."), "fewer than 4 words"),
         ("/paths/~1v1~1calls/get/parameters/0", json!("Most items"), "fewer than 4 words"),
         ("/paths/~1v1~1calls~1{id}/get/parameters/0", json!(""), "has no description"),
+        ("/paths/~1v1~1calls/get/responses/200", json!("The calls."), "fewer than 4 words"),
+        ("/tags/0", json!("About the account."), "fewer than 4 words"),
+        ("/servers/1/variables/host", json!("The host."), "fewer than 4 words"),
+        ("/webhooks/call.started/post", json!("The call started."), "fewer than 4 words"),
+        ("/webhooks/call.started/post/parameters/0", json!("The signature."), "fewer than 4 words"),
         (
             "/paths/~1v1~1chatapp~1templates~1header-sample/post/requestBody/content/multipart~1form-data/schema/properties/file",
             json!("The file."),

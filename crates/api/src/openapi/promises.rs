@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::word_meanings::WORDS;
 use super::{Document, document, is_in};
 use crate::schema::Schema;
 use crate::{events, operations};
@@ -213,4 +214,30 @@ fn the_document_says_where_the_service_is() {
             assert!(servers[1]["variables"][name]["default"].is_string(), "{servers}");
         }
     }
+}
+
+#[test]
+fn every_word_of_a_named_set_is_explained() {
+    // Codes of errors have pages of their own; languages, colours and types of files speak for themselves.
+    const PLAIN: [&str; 5] = ["ErrorCode", "EventType", "LanguageCode", "ColumnColor", "DocumentFileType"];
+    let (mut faults, mut named) = (Vec::new(), BTreeSet::new());
+    for which in BOTH {
+        let document = whole(which);
+        for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+            let Some(words) = schema["enum"].as_array().filter(|words| words.len() > 1) else { continue };
+            named.insert(name.clone());
+            if PLAIN.contains(&name.as_str()) {
+                continue;
+            }
+            let known = WORDS.iter().find(|(known, _)| known == name).map_or(&[][..], |(_, words)| words);
+            let known: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
+            if known != words.iter().filter_map(Value::as_str).collect::<Vec<_>>() {
+                faults.push(format!("{name}: {words:?}, explained: {known:?}"));
+            }
+        }
+    }
+    let gone =
+        WORDS.iter().filter(|(name, _)| !named.contains(*name)).map(|(name, _)| format!("{name}: is no set"));
+    faults.extend(gone);
+    assert!(faults.is_empty(), "{faults:#?}");
 }

@@ -36,22 +36,38 @@ pub fn answer<T: JsonSchema>() -> Schema {
 
 /// The schema of `{data: …}`.
 pub fn data<T: JsonSchema>() -> Schema {
-    answer::<envelope::Data<T>>()
+    enveloped::<envelope::Data<T>>(format!("An answer with one object of the type `{}`.", T::schema_name()))
 }
 
 /// The schema of `{data: […]}`.
 pub fn list<T: JsonSchema>() -> Schema {
-    answer::<envelope::List<T>>()
+    enveloped::<envelope::List<T>>(format!("All objects of the type `{}`, without paging.", T::schema_name()))
 }
 
 /// The schema of `{data: […], nextCursor}`.
 pub fn page<T: JsonSchema + 'static>() -> Schema {
-    answer::<envelope::Page<'static, T>>()
+    let name = T::schema_name();
+    enveloped::<envelope::Page<'static, T>>(format!(
+        "A page of objects of the type `{name}`, with the cursor of the next page."
+    ))
 }
 
 /// The schema of `{data: […], total}`.
 pub fn counted<T: JsonSchema>() -> Schema {
-    answer::<envelope::Counted<T>>()
+    let name = T::schema_name();
+    enveloped::<envelope::Counted<T>>(format!(
+        "A page of objects of the type `{name}`, with their total number."
+    ))
+}
+
+/// The schema of an envelope, which says what it holds.
+fn enveloped<T: JsonSchema>(doc: String) -> Schema {
+    let envelope = answer::<T>();
+    let component = envelope.component.map(|known| {
+        let schema = Schema { doc: Cow::Owned(doc), ..known.schema.clone() };
+        Arc::new(Component { name: known.name.clone(), schema })
+    });
+    Schema { component, ..envelope }
 }
 
 fn derived<T: JsonSchema>(contract: Contract) -> Schema {

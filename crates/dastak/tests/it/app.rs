@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
-use api::operations;
+use api::operations::{self, Operation};
 use bytes::Bytes;
 use dastak::app::after_call::Ports;
 use dastak::app::calls::Carriers;
@@ -18,7 +18,7 @@ use providers::guarded_client::{GuardedClient, Limits, Policy, Request, SystemRe
 use serde_json::{Value, json};
 use store::{DbError, Tx};
 
-use crate::closed;
+use crate::{closed, recording_examples};
 
 /// A running service with a store of its own.
 pub struct TestApp {
@@ -430,13 +430,15 @@ impl TestApp {
         let limits = Limits { deadline: Duration::from_secs(240), max_response_bytes: 64 << 20 };
         let response = self
             .http
-            .send(Request { method: method_name, target, headers: map, body }, limits)
+            .send(Request { method: method_name, target, headers: map, body: body.clone() }, limits)
             .await
             .expect("an answer");
         let text = String::from_utf8_lossy(&response.body).into_owned();
         let json = serde_json::from_str(&text).unwrap_or(Value::Null);
         let answer = Answer { status: response.status.as_u16(), headers: response.headers, text, json };
-        conforms(method, path, &answer);
+        if let Some(operation) = conforms(method, path, &answer) {
+            recording_examples::exchange(operation, path, headers, &body, &answer);
+        }
         answer
     }
 
@@ -561,9 +563,10 @@ impl Drop for TestApp {
     }
 }
 
-/// Every answer has its documented status, the documented shape, and no field beyond it.
+/// Every answer has its documented status, the documented shape, and no field beyond it. The operation that was requested;
+/// none for a path that is not in the table.
 #[track_caller]
-fn conforms(method: &str, path: &str, answer: &Answer) {
+fn conforms(method: &str, path: &str, answer: &Answer) -> Option<&'static Operation> {
     let path = path.split('?').next().unwrap_or(path);
     let Target { path, console, .. } = Target::of(path);
     let matches = |template: &str| {
@@ -574,9 +577,7 @@ fn conforms(method: &str, path: &str, answer: &Answer) {
     let rows: Vec<_> = operations::all()
         .filter(|operation| operation.method.as_str() == method && matches(operation.path))
         .collect();
-    let Some(operation) = rows.iter().find(|operation| !operation.path.contains('{')).or(rows.first()) else {
-        return;
-    };
+    let operation = *rows.iter().find(|operation| !operation.path.contains('{')).or(rows.first())?;
     if let Some(field) = closed::undescribed(method, operation.path, answer.status, &answer.json) {
         panic!("{method} {path}: {field} is not described: {}", answer.text);
     }
@@ -586,7 +587,7 @@ fn conforms(method: &str, path: &str, answer: &Answer) {
         {
             panic!("{method} {path}: {} {} in {}", misfit.field, misfit.must, answer.text);
         }
-        return;
+        return Some(operation);
     }
     let known = operation.all_errors();
     let code = answer.json["code"].as_str().unwrap_or_default();
@@ -596,4 +597,6 @@ fn conforms(method: &str, path: &str, answer: &Answer) {
     let documented = outside || known.iter().any(|error| error.status == answer.status && error.code == code);
     assert!(documented, "{method} {path}: {} {code} is not documented: {}", answer.status, answer.text);
     assert!(answer.json["error"].is_string(), "{}", answer.text);
+    assert_eq!(answer.json["docUrl"], format!("/docs/errors/{code}"), "{}", answer.text);
+    Some(operation)
 }

@@ -22,7 +22,8 @@ async fn errors_come_in_the_envelope() {
     let named = world.send("POST", path, token, &[], Bytes::from_static(b"{\"name\":5}")).await.invalid();
     assert_eq!(
         named,
-        json!({"error": "name must be a string of 1 to 120 characters", "code": "invalid_request", "meta": {"field": "name"}})
+        json!({"error": "name must be a string of 1 to 120 characters", "code": "invalid_request", "docUrl": "/docs/errors/invalid_request",
+            "meta": {"field": "name"}})
     );
     let large = Bytes::from(vec![b' '; 5 * 1024 * 1024 + 1]);
     world.send("POST", path, token, &[], large).await.refused(413, "payload_too_large");

@@ -124,6 +124,7 @@ mod people;
 mod polled_streams;
 mod pushes;
 mod receiver;
+mod recording_examples;
 mod recording_uploads;
 mod recording_uploads_nodes;
 mod redaction;
