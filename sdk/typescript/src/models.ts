@@ -84,7 +84,7 @@ export interface Action {
 
 /** A changed field. Secrets and personal data are named without their values. */
 export interface ActionChange {
-  /** Name of the field. */
+  /** Name of the field that was changed. */
   field: string;
   /** Its value before the change; absent if it is withheld or there was none. */
   before?: unknown;
@@ -92,7 +92,7 @@ export interface ActionChange {
   after?: unknown;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `Action`, with the cursor of the next page. */
 export interface ActionPage {
   /** The objects of this page. */
   data: Action[];
@@ -232,7 +232,12 @@ export interface AgentChange {
   direction?: Direction | undefined;
 }
 
-/** Channel of an agent: `call` if it speaks, `chat` if it writes. */
+/**
+ * Channel of an agent: `call` if it speaks, `chat` if it writes.
+ *
+ * - `call`: it speaks on calls.
+ * - `chat`: it writes in chats.
+ */
 export type AgentChannel = "call" | "chat" | (string & {});
 
 /** An agent with all its settings. */
@@ -309,21 +314,30 @@ export interface AgentEvaluation {
 
 /** The providers that the conversations of an agent prefer, by the names of `GET /v1/voices`. One that fails is replaced by the others. */
 export interface AgentModels {
-  /** Speech recognition on calls. */
+  /**
+   * Name of the preferred provider of speech recognition on calls, one of `recognisers` of `GET /v1/voices`; absent for the order of the
+   * installation.
+   */
   recogniser?: string;
-  /** Speech output on calls. */
+  /**
+   * Name of the preferred provider of speech output on calls, one of `synthesisers` of `GET /v1/voices`; absent for the order of the
+   * installation.
+   */
   synthesiser?: string;
-  /** The language model, on calls and in chats. */
+  /**
+   * Name of the preferred provider of language models on calls and in chats, one of `languageModels` of `GET /v1/voices`; absent for the
+   * order of the installation.
+   */
   languageModel?: string;
 }
 
-/** How fast one agent reacts. */
+/** How fast one agent answers on calls. */
 export interface AgentReaction {
   /** Id of the agent; null for calls without an agent. */
   agentId: string | null;
   /** The agent's name, kept after its deletion; null for calls without an agent. */
   name: string | null;
-  /** Answers that were measured. */
+  /** Number of answers of the agent that were measured. */
   answers: number;
   /** Median in milliseconds, within two in a hundred; null without answers. */
   p50Ms: number | null;
@@ -331,7 +345,12 @@ export interface AgentReaction {
   p95Ms: number | null;
 }
 
-/** Only an active agent can be called or call. */
+/**
+ * Only an active agent can be called or call.
+ *
+ * - `draft`: it is being edited and cannot converse.
+ * - `active`: it is published: it can call, be called, and chat.
+ */
 export type AgentStatus = "draft" | "active" | (string & {});
 
 /** The status that an agent gets. */
@@ -386,7 +405,14 @@ export interface AnalyzedChat {
   transcript?: TranscriptLine[];
 }
 
-/** Who picked up a call. */
+/**
+ * Who picked up a call.
+ *
+ * - `person`: somebody spoke.
+ * - `voicemail`: a voicemail box.
+ * - `screener`: an assistant of the phone that asks who is calling.
+ * - `announcement`: a recorded announcement of the network.
+ */
 export type AnsweredBy = "person" | "voicemail" | "screener" | "announcement" | (string & {});
 
 /** The request that puts a staged list in force. */
@@ -649,9 +675,9 @@ export interface CallAnalytics {
   byLanguage: LanguageCount[];
   /** Number of calls by sentiment, most first; calls that were not analysed are left out. */
   sentiment: SentimentCount[];
-  /** How fast agents react. */
+  /** How fast agents answer on calls, by agent and by provider. */
   reaction: Reactions;
-  /** What the calls cost. */
+  /** What the calls of the period cost, in minor units. */
   costs: CallCosts;
   /** Hours of the day from 0 to 23; only with `groupBy=hour`. */
   hours?: CallHour[];
@@ -738,7 +764,7 @@ export interface CallData {
   outcome: string | null;
   /** The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`. */
   language: LanguageCode | null;
-  /** What the client gave as `metadata`. */
+  /** The `metadata` of the request that placed the call; empty without any. */
   metadata: Record<string, unknown>;
 }
 
@@ -754,7 +780,15 @@ export interface CallDay {
   talkSeconds: number;
 }
 
-/** A decision about a call: `hold` (it waits), `dial`, `ring`, `talk` (picked up) or `finish`. */
+/**
+ * A decision about a call: `hold` (it waits), `dial`, `ring`, `talk` (picked up) or `finish`.
+ *
+ * - `hold`: it waits.
+ * - `dial`: it is dialled.
+ * - `ring`: the phone rings.
+ * - `talk`: somebody picked up.
+ * - `finish`: it is over.
+ */
 export type CallDecision = "hold" | "dial" | "ring" | "talk" | "finish" | (string & {});
 
 /** A call with the results of its conversation. */
@@ -880,7 +914,14 @@ export interface CallFailedEvent {
   data: FailedCall;
 }
 
-/** Why somebody should look at a live call. */
+/**
+ * Why somebody should look at a live call.
+ *
+ * - `asks_for_person`: the person asked for a human, and the agent is trying to bring one in.
+ * - `asked_not_to_be_called`: the person asked not to be called again.
+ * - `slow_reaction`: the agent needed more than two seconds for an answer.
+ * - `silent`: nobody has spoken for more than eight seconds.
+ */
 export type CallFlag = "asks_for_person" | "asked_not_to_be_called" | "slow_reaction" | "silent" | (string & {});
 
 /** The calls of one hour of the day in India (UTC+05:30), over all days of the range. */
@@ -911,7 +952,7 @@ export interface CallLatency {
   firstPacketMs: number | null;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `Call`, with the cursor of the next page. */
 export interface CallPage {
   /** The objects of this page. */
   data: Call[];
@@ -933,10 +974,29 @@ export interface CallStartedEvent {
   data: CallData;
 }
 
-/** Where a call is. */
+/**
+ * Where a call is.
+ *
+ * - `ringing`: it is being placed, or the phone rings.
+ * - `in_progress`: it was answered and is live.
+ * - `ended`: it is over; `endCause` says why.
+ * - `blocked`: a compliance rule refused it, and it was never dialled.
+ */
 export type CallState = "ringing" | "in_progress" | "ended" | "blocked" | (string & {});
 
-/** The raw status of a call. */
+/**
+ * The raw status of a call.
+ *
+ * - `queued`: stored; the carrier is being asked.
+ * - `ringing`: the carrier accepted it and the phone rings.
+ * - `in_progress`: somebody picked up and the call is live.
+ * - `completed`: it was answered and is over.
+ * - `no_answer`: nobody picked up.
+ * - `busy`: the line was busy.
+ * - `cancelled`: a hang-up request ended it before anybody picked up.
+ * - `failed`: it never connected for another reason, or its agent could not be started.
+ * - `blocked`: a compliance rule refused it, and it was never dialled.
+ */
 export type CallStatus = "queued" | "ringing" | "in_progress" | "completed" | "no_answer" | "busy" | "cancelled" | "failed" | "blocked" | (string & {});
 
 /** A decision about a call. */
@@ -1033,7 +1093,7 @@ export interface CallWeekdayHour {
 export interface CallingList {
   /** Number of rows of the calling list. */
   total: number;
-  /** Rows that can be dialled. */
+  /** Number of rows whose number can be dialled. */
   valid: number;
   /** Rows that are never dialled: an invalid number, one outside India, a duplicate, or an erased contact. */
   invalid: number;
@@ -1051,7 +1111,7 @@ export interface CallingListCounts {
   unreached: number;
   /** Rows that wait for the reason in their `heldReason`. */
   held: number;
-  /** Rows that were not dialled yet. */
+  /** Number of rows that were not dialled yet. */
   queued: number;
   /** Rows that are never dialled, because the number is invalid, a duplicate or erased. */
   invalid: number;
@@ -1109,7 +1169,16 @@ export interface CallingListRow {
   lastCallId: string | null;
 }
 
-/** Where a row of a calling list is. */
+/**
+ * Where a row of a calling list is.
+ *
+ * - `queued`: not dialled yet, and due when its turn comes.
+ * - `held`: it waits for calling hours, a cap, money or a line.
+ * - `in_progress`: a call to it is being placed or is live.
+ * - `reached`: the person was reached.
+ * - `unreached`: dialled without reaching the person, or refused by a compliance rule.
+ * - `invalid`: not a number that can be dialled, or a duplicate; it is never dialled.
+ */
 export type CallingListState = "queued" | "held" | "in_progress" | "reached" | "unreached" | "invalid" | (string & {});
 
 /** Number of calls that began on one day in India (UTC+05:30). */
@@ -1182,7 +1251,7 @@ export interface CampaignChatapp {
   optInPolicy: ChannelOptInPolicy;
   /** The provider's id of the number that sends; null for the default number. */
   phoneNumberId: string | null;
-  /** Most messages per minute. */
+  /** Most messages that the campaign sends in a minute. */
   ratePerMinute: number;
   /** Why the service paused the campaign; null if it did not. */
   pausedReason: ChannelCampaignPause | null;
@@ -1326,7 +1395,7 @@ export interface CampaignProgress {
   unreached: number;
   /** Rows that wait for the reason in `heldByReason`. */
   held: number;
-  /** Rows that were not dialled yet. */
+  /** Number of rows that were not dialled yet. */
   queued: number;
   /** Rows that are never dialled, because the number is invalid, a duplicate or erased. */
   invalid: number;
@@ -1365,13 +1434,19 @@ export interface CampaignRun {
   finishedAt: string | null;
 }
 
-/** An answer with all objects of a kind, without paging. */
+/** All objects of the type `CampaignRun`, without paging. */
 export interface CampaignRunList {
   /** All objects, in the order that the operation names. */
   data: CampaignRun[];
 }
 
-/** What started a run: a person, a request, or the schedule. */
+/**
+ * What started a run: a person, a request, or the schedule.
+ *
+ * - `manual`: a member in the console.
+ * - `api`: a request with an API key.
+ * - `schedule`: the campaign's own schedule.
+ */
 export type CampaignRunSource = "manual" | "api" | "schedule" | (string & {});
 
 /** A run that was requested. */
@@ -1382,7 +1457,15 @@ export interface CampaignRunStarted {
   status: CampaignRunStatus;
 }
 
-/** Where a run is. */
+/**
+ * Where a run is.
+ *
+ * - `queued`: requested and not begun.
+ * - `running`: rows are being dialled.
+ * - `completed`: all its rows were worked.
+ * - `skipped`: nothing could be dialled; `skippedReason` says why.
+ * - `failed`: an error ended it.
+ */
 export type CampaignRunStatus = "queued" | "running" | "completed" | "skipped" | "failed" | (string & {});
 
 /** Schedule, caller ids and retries of a campaign. */
@@ -1399,7 +1482,7 @@ export interface CampaignSettings {
   dailyFrom: string | null;
   /** End of the daily window, `HH:MM`; null for the end of the day. */
   dailyTo: string | null;
-  /** Attempts after the first one. */
+  /** Number of attempts after the first one, for a row that was not reached. */
   retryCount: number;
   /** Pause between two attempts to one row, in minutes. */
   cooldownMinutes: number;
@@ -1425,7 +1508,7 @@ export interface CampaignSettingsChange {
   dailyFrom?: string | null | undefined;
   /** End of the daily window, `HH:MM` up to `24:00`; not the same as `dailyFrom`. Null: the end of the day. */
   dailyTo?: string | null | undefined;
-  /** Attempts after the first one; 0 in a new campaign. */
+  /** Number of attempts after the first one, for a row that was not reached; 0 in a new campaign. */
   retryCount?: number | undefined;
   /** Pause between two attempts to one row, in minutes; 0 in a new campaign. */
   cooldownMinutes?: number | undefined;
@@ -1437,7 +1520,15 @@ export interface CampaignSettingsChange {
   maxConcurrentCalls?: number | null | undefined;
 }
 
-/** Where a campaign is. */
+/**
+ * Where a campaign is.
+ *
+ * - `draft`: it is being prepared and does not dial.
+ * - `active`: it dials within its schedule.
+ * - `paused`: stopped until somebody starts it again.
+ * - `completed`: its list is exhausted, or its end date has come.
+ * - `archived`: put away; it does not dial.
+ */
 export type CampaignStatus = "draft" | "active" | "paused" | "completed" | "archived" | (string & {});
 
 /** The status that a campaign gets. */
@@ -1486,7 +1577,12 @@ export interface CampaignWinMetric {
   count: number;
 }
 
-/** The kind of a campaign's conversations; it names the columns of its outcome board. */
+/**
+ * The kind of a campaign's conversations; it names the columns of its outcome board.
+ *
+ * - `collections`: asking for payments.
+ * - `onboarding`: welcoming new customers.
+ */
 export type CampaignWorkflowType = "collections" | "onboarding" | (string & {});
 
 /** The nudges that were cancelled. */
@@ -1534,7 +1630,12 @@ export interface Card {
   undoUntil?: string;
 }
 
-/** Why a card wants attention. */
+/**
+ * Why a card wants attention.
+ *
+ * - `low_confidence`: the model suggests another column and is not sure.
+ * - `automation_failed`: an automation of its column failed.
+ */
 export type CardAttention = "low_confidence" | "automation_failed" | (string & {});
 
 /** The column that a card is moved to. */
@@ -1573,7 +1674,7 @@ export interface CardMovedColumn {
   name: string;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `CardMoved`, with the cursor of the next page. */
 export interface CardMovedPage {
   /** The objects of this page. */
   data: CardMoved[];
@@ -1581,7 +1682,7 @@ export interface CardMovedPage {
   nextCursor: string | null;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `Card`, with the cursor of the next page. */
 export interface CardPage {
   /** The objects of this page. */
   data: Card[];
@@ -1589,7 +1690,12 @@ export interface CardPage {
   nextCursor: string | null;
 }
 
-/** `needs_review`: the model was not sure enough to move it. */
+/**
+ * `needs_review`: the model was not sure enough to move it.
+ *
+ * - `placed`: it is in the column where it belongs.
+ * - `needs_review`: the model was not sure enough to move it, and a person must decide.
+ */
 export type CardStatus = "placed" | "needs_review" | (string & {});
 
 /** The result of verifying one chain of the decision log. */
@@ -1606,10 +1712,37 @@ export interface ChainVerification {
   problem: string | null;
 }
 
-/** What a change does to the graph. */
+/**
+ * What a change does to the graph.
+ *
+ * - `start_changed`: another step is the first; `before` and `after` are their ids.
+ * - `step_added`: a step is new; `after` is the step.
+ * - `step_removed`: a step is gone; `before` is the step.
+ * - `step_changed`: a field of a step has another value.
+ * - `edge_added`: an edge is new, or leads to another step now; `after` is the id of that step.
+ * - `edge_removed`: an edge is gone, or leads to another step now; `before` is the id of the step it led to.
+ * - `variable_added`: a variable is new; `after` is the variable.
+ * - `variable_removed`: a variable is gone; `before` is the variable.
+ * - `variable_changed`: a field of a variable has another value.
+ * - `graph_changed`: another field of the graph has another value.
+ */
 export type ChangeKind = "start_changed" | "step_added" | "step_removed" | "step_changed" | "edge_added" | "edge_removed" | "variable_added" | "variable_removed" | "variable_changed" | "graph_changed" | (string & {});
 
-/** Why a campaign was paused by itself. */
+/**
+ * Why a campaign was paused by itself.
+ *
+ * - `spam_rate_limited`: the provider limits the number because people report its messages.
+ * - `template_unavailable`: the template is no longer approved.
+ * - `template_recategorised`: the template became marketing.
+ * - `quality_red`: the quality rating of the number is `RED`.
+ * - `high_failure_rate`: half of the recent messages failed.
+ * - `account_restricted`: the provider restricted the account.
+ * - `token_invalid`: the provider rejects the access token.
+ * - `not_connected`: the account or the number is no longer connected.
+ * - `payment_issue`: the account cannot pay the provider.
+ * - `permission_denied`: the access token lacks a permission.
+ * - `number_not_registered`: the number is not registered with the provider.
+ */
 export type ChannelCampaignPause = "spam_rate_limited" | "template_unavailable" | "template_recategorised" | "quality_red" | "high_failure_rate" | "account_restricted" | "token_invalid" | "not_connected" | "payment_issue" | "permission_denied" | "number_not_registered" | (string & {});
 
 /** Consents and opt-outs of a contact on the messaging channel. */
@@ -1686,7 +1819,7 @@ export interface ChannelMessage {
   content: Record<string, unknown> | null;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `ChannelMessage`, with the cursor of the next page. */
 export interface ChannelMessagePage {
   /** The objects of this page. */
   data: ChannelMessage[];
@@ -1716,10 +1849,21 @@ export interface ChannelNumber {
   agentId: string | null;
 }
 
-/** Who of a list may receive the message. */
+/**
+ * Who of a list may receive the message.
+ *
+ * - `require`: people with a recorded opt-in.
+ * - `skip_check`: everybody who has not opted out.
+ */
 export type ChannelOptInPolicy = "require" | "skip_check" | (string & {});
 
-/** Where a value of a template comes from. */
+/**
+ * Where a value of a template comes from.
+ *
+ * - `column`: a variable of the row.
+ * - `contact`: the contact: `name`, `email`, `phone`, or one of its attributes.
+ * - `static`: the same text for everybody.
+ */
 export type ChannelParamSource = "column" | "contact" | "static" | (string & {});
 
 /** A message template of the messaging channel. */
@@ -1756,7 +1900,7 @@ export interface ChannelTemplateChange {
   category?: TemplateCategory | undefined;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `ChannelTemplate`, with the cursor of the next page. */
 export interface ChannelTemplatePage {
   /** The objects of this page. */
   data: ChannelTemplate[];
@@ -1804,7 +1948,13 @@ export interface ChatAssignedEvent {
   data: AssignedChat;
 }
 
-/** What carries a chat's words. */
+/**
+ * What carries a chat's words.
+ *
+ * - `api`: requests of your server.
+ * - `web`: a window on a web page.
+ * - `chatapp`: the messaging channel.
+ */
 export type ChatChannel = "api" | "web" | "chatapp" | (string & {});
 
 /** The event `chat.completed`. A chat ended. */
@@ -1863,7 +2013,21 @@ export interface ChatData {
   adReferral: unknown;
 }
 
-/** Why a chat ended. */
+/**
+ * Why a chat ended.
+ *
+ * - `completed`: it was ended over the API.
+ * - `idle_timeout`: nobody wrote for too long.
+ * - `max_duration`: it lasted too long, or has as many messages as it may.
+ * - `agent_ended`: the agent ended it.
+ * - `human_ended`: a teammate ended it.
+ * - `opted_out`: the customer asked not to be written to again.
+ * - `no_reply`: the customer never answered.
+ * - `erased`: the person was erased.
+ * - `abandoned`: the workspace was suspended.
+ * - `template_failed`: its first message could not be sent.
+ * - `ai_unavailable`: the agent's flow could not go on, or no language model answered.
+ */
 export type ChatEndCause = "completed" | "idle_timeout" | "max_duration" | "agent_ended" | "human_ended" | "opted_out" | "no_reply" | "erased" | "abandoned" | "template_failed" | "ai_unavailable" | (string & {});
 
 /** The event `chat.evaluated`. A finished chat was graded. */
@@ -1930,7 +2094,15 @@ export interface ChatMessage {
   language?: LanguageCode;
 }
 
-/** How a chat on the messaging channel began. */
+/**
+ * How a chat on the messaging channel began.
+ *
+ * - `inbound`: the customer wrote first.
+ * - `template_start`: a template was sent over the API.
+ * - `call_followup`: the customer answered a message that was sent during a call.
+ * - `campaign`: the customer answered a campaign.
+ * - `ai_unavailable`: the customer wrote, and the agent could not take the chat.
+ */
 export type ChatOrigin = "inbound" | "template_start" | "call_followup" | "campaign" | "ai_unavailable" | (string & {});
 
 /** The agent's reply to a message. */
@@ -1943,7 +2115,13 @@ export interface ChatReply {
   handedOff: boolean;
 }
 
-/** Who wrote a message: the customer, the agent, or a teammate. */
+/**
+ * Who wrote a message: the customer, the agent, or a teammate.
+ *
+ * - `user`: the customer.
+ * - `agent`: the agent.
+ * - `human`: a teammate.
+ */
 export type ChatRole = "user" | "agent" | "human" | (string & {});
 
 /** A chat session with its messages. */
@@ -1980,7 +2158,14 @@ export interface ChatStartedEvent {
   data: ChatData;
 }
 
-/** State of a chat session. */
+/**
+ * State of a chat session.
+ *
+ * - `ai`: the agent answers.
+ * - `awaiting_human`: it waits for a person.
+ * - `human`: a teammate has it, and the agent is silent.
+ * - `ended`: it is over.
+ */
 export type ChatState = "ai" | "awaiting_human" | "human" | "ended" | (string & {});
 
 /** The event `chat.taken_over`. A helpdesk took a conversation over. */
@@ -2157,10 +2342,26 @@ export interface ChatappTemplateUpdatedEvent {
 /** The colour of a column. */
 export type ColumnColor = "grey" | "blue" | "green" | "amber" | "red" | "plum" | "teal" | "indigo" | (string & {});
 
-/** What a column means, whatever its name. */
+/**
+ * What a column means, whatever its name.
+ *
+ * - `new`: where cards begin.
+ * - `open`: contacted, and nothing decided.
+ * - `advancing`: on the way to the goal.
+ * - `won`: the goal was reached.
+ * - `lost`: the goal will not be reached.
+ * - `dnc`: the person asked not to be called again.
+ * - `no_contact`: nobody answered, and nobody will try again.
+ */
 export type ColumnType = "new" | "open" | "advancing" | "won" | "lost" | "dnc" | "no_contact" | (string & {});
 
-/** The kind of commercial communication that an agent's calls are. */
+/**
+ * The kind of commercial communication that an agent's calls are.
+ *
+ * - `transactional`: follows a transaction of the customer.
+ * - `service`: is about a product or a relation that the customer has.
+ * - `promotional`: advertises; mixed content counts as this.
+ */
 export type Communication = "transactional" | "service" | "promotional" | (string & {});
 
 /** A write-back of a call to a connected system. */
@@ -2175,7 +2376,13 @@ export interface ConnectorPush {
   createdAt: string;
 }
 
-/** Result of a write-back to a connected system. */
+/**
+ * Result of a write-back to a connected system.
+ *
+ * - `success`: the system accepted it.
+ * - `failed`: the system refused it or did not answer.
+ * - `skipped`: there was nothing to send.
+ */
 export type ConnectorPushStatus = "success" | "failed" | "skipped" | (string & {});
 
 /** A recorded consent to be called. */
@@ -2192,7 +2399,20 @@ export interface Consent {
   recordedAt: string;
 }
 
-/** How a contact agreed to be called. */
+/**
+ * How a contact agreed to be called.
+ *
+ * - `web_form`: a form on a web page.
+ * - `app`: your own app.
+ * - `call`: a phone call.
+ * - `sms`: a text message.
+ * - `email`: an e-mail.
+ * - `chatapp`: the messaging channel.
+ * - `paper`: a signed paper.
+ * - `branch`: in person at a branch.
+ * - `import`: taken over from another system.
+ * - `other`: any other way.
+ */
 export type ConsentSource = "web_form" | "app" | "call" | "sms" | "email" | "chatapp" | "paper" | "branch" | "import" | "other" | (string & {});
 
 /** A contact: a person who is called or written to. */
@@ -2321,7 +2541,12 @@ export interface ContactDetail {
   chatapp: ChannelConsent;
 }
 
-/** Language of a contact: `en` (English) or `hi` (Hindi). */
+/**
+ * Language of a contact: `en` (English) or `hi` (Hindi).
+ *
+ * - `en`: English.
+ * - `hi`: Hindi.
+ */
 export type ContactLanguage = "en" | "hi" | (string & {});
 
 /** The event `contact.opted_out`. A contact was put on the do-not-call list, or replied STOP. */
@@ -2338,7 +2563,7 @@ export interface ContactOptedOutEvent {
   data: OptedOutContact;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `Contact`, with the cursor of the next page. */
 export interface ContactPage {
   /** The objects of this page. */
   data: Contact[];
@@ -2501,7 +2726,7 @@ export interface ConversationOutcome {
   boardColumn: string | null;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `Conversation`, with the cursor of the next page. */
 export interface ConversationPage {
   /** The objects of this page. */
   data: Conversation[];
@@ -2509,7 +2734,12 @@ export interface ConversationPage {
   nextCursor: string | null;
 }
 
-/** Whether a conversation is open: `active` or `ended`. */
+/**
+ * Whether a conversation is open: `active` or `ended`.
+ *
+ * - `active`: it is open.
+ * - `ended`: it is over; `endCause` says why.
+ */
 export type ConversationStatus = "active" | "ended" | (string & {});
 
 /** A takeover of a conversation by a helpdesk. */
@@ -2547,7 +2777,7 @@ export interface ConversationTemplateUse {
   params?: ConversationTemplateParams | undefined;
 }
 
-/** A page of a list that is read with an offset. */
+/** A page of objects of the type `DoNotCallEntry`, with their total number. */
 export interface CountedDoNotCallEntryList {
   /** The objects of this page. */
   data: DoNotCallEntry[];
@@ -2555,7 +2785,7 @@ export interface CountedDoNotCallEntryList {
   total: number;
 }
 
-/** A page of a list that is read with an offset. */
+/** A page of objects of the type `WalletTransaction`, with their total number. */
 export interface CountedWalletTransactionList {
   /** The objects of this page. */
   data: WalletTransaction[];
@@ -2627,7 +2857,12 @@ export interface CriterionAgreement {
   kappa: number | null;
 }
 
-/** How a criterion is graded: met or not, or by a score. */
+/**
+ * How a criterion is graded: met or not, or by a score.
+ *
+ * - `pass_fail`: met or not.
+ * - `score`: a score, and met from its threshold on.
+ */
 export type CriterionKind = "pass_fail" | "score" | (string & {});
 
 /** The result of one criterion. */
@@ -2654,11 +2889,11 @@ export interface CriterionShares {
   criterionKey: string;
   /** The name of the criterion in the current criteria; null if they lack it. */
   name: string | null;
-  /** Conversations that met it. */
+  /** Number of conversations that met the criterion. */
   passed: number;
-  /** Conversations that did not meet it. */
+  /** Number of conversations that did not meet the criterion. */
   failed: number;
-  /** Conversations with the verdict `na`. */
+  /** Number of conversations with the verdict `na`. */
   notApplicable: number;
   /** Share of passing: `passed / (passed + failed)`, from 0 to 1; null without any. */
   passRate: number | null;
@@ -2734,10 +2969,26 @@ export interface DataStreamDetail {
   campaigns: FedCampaign[];
 }
 
-/** How the records of a stream arrive. */
+/**
+ * How the records of a stream arrive.
+ *
+ * - `webhook`: pushed to the stream's own address, with its token.
+ * - `api`: pushed with an API key.
+ * - `spreadsheet`: rows of a Google Sheets spreadsheet.
+ * - `crm_1`: contacts of HubSpot.
+ * - `crm_2`: leads or contacts of Salesforce.
+ * - `crm_3`: leads or contacts of Zoho CRM.
+ * - `storefront`: customers of a Shopify store.
+ */
 export type DataStreamKind = "webhook" | "api" | "spreadsheet" | "crm_1" | "crm_2" | "crm_3" | "storefront" | (string & {});
 
-/** Where a stream is. */
+/**
+ * Where a stream is.
+ *
+ * - `active`: it accepts records.
+ * - `paused`: it accepts none until it is made active again.
+ * - `error`: failures of the other system stopped it; `lastError` says why.
+ */
 export type DataStreamStatus = "active" | "paused" | "error" | (string & {});
 
 /** A new token of a data stream. */
@@ -2792,7 +3043,7 @@ export interface DeliveryAttempt {
   error: string | null;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `Delivery`, with the cursor of the next page. */
 export interface DeliveryPage {
   /** The objects of this page. */
   data: Delivery[];
@@ -2800,21 +3051,37 @@ export interface DeliveryPage {
   nextCursor: string | null;
 }
 
-/** Status of a delivery: `pending` (it is attempted), `succeeded` or `failed` (given up; it can be replayed). */
+/**
+ * Status of a delivery: `pending` (it is attempted), `succeeded` or `failed` (given up; it can be replayed).
+ *
+ * - `pending`: it is being attempted.
+ * - `succeeded`: the endpoint accepted it.
+ * - `failed`: it was given up; it can be replayed.
+ */
 export type DeliveryStatus = "pending" | "succeeded" | "failed" | (string & {});
 
-/** Who calls: the agent, or the person. */
+/**
+ * Who calls: the agent, or the person.
+ *
+ * - `outbound`: the agent calls the person.
+ * - `inbound`: the person calls a number of the workspace.
+ */
 export type Direction = "outbound" | "inbound" | (string & {});
 
 /** Calls whose pack requires a disclosure. */
 export interface DisclosureStats {
-  /** How many said it in time. */
+  /** Number of calls that said it in time. */
   kept: number;
-  /** How many did not. */
+  /** Number of calls that did not say it in time. */
   missed: number;
 }
 
-/** The result of a disclosure. */
+/**
+ * The result of a disclosure.
+ *
+ * - `kept`: it was said in time.
+ * - `missed`: it was not said in time.
+ */
 export type DisclosureWord = "kept" | "missed" | (string & {});
 
 /** An entry of the workspace's do-not-call list. */
@@ -2852,7 +3119,15 @@ export interface DocumentReceivedEvent {
   data: ReceivedDocument;
 }
 
-/** State of a requested document. */
+/**
+ * State of a requested document.
+ *
+ * - `open`: no file was accepted so far.
+ * - `verified`: it is the requested document, and all details were read.
+ * - `unverified`: it was accepted, and a person must review it.
+ * - `failed`: no file was accepted.
+ * - `rejected`: a teammate rejected it.
+ */
 export type DocumentStatus = "open" | "verified" | "unverified" | "failed" | "rejected" | (string & {});
 
 /** The event `document.updated`. A teammate verified or rejected a document. */
@@ -2877,7 +3152,7 @@ export interface EdgeVisitCount {
   edge: string;
   /** Id of the step that it enters; null if the version is not kept any more. */
   to: string | null;
-  /** How often conversations took it. */
+  /** Number of times that conversations took the edge. */
   visits: number;
 }
 
@@ -3112,7 +3387,17 @@ export interface EvaluationAgreement {
   criteria: CriterionAgreement[];
 }
 
-/** Why a conversation was not graded, or by no model. */
+/**
+ * Why a conversation was not graded, or by no model.
+ *
+ * - `insufficient_balance`: the wallet did not cover it.
+ * - `workspace_suspended`: the workspace was suspended.
+ * - `feature_disabled`: the feature `evaluation` is off.
+ * - `no_model`: no language model that grades is configured.
+ * - `model_failed`: the model did not answer, or not in the required form.
+ * - `nothing_to_read`: the customer said nothing, or the conversation was erased.
+ * - `criteria_gone`: the version of the criteria is no longer kept.
+ */
 export type EvaluationCause = "insufficient_balance" | "workspace_suspended" | "feature_disabled" | "no_model" | "model_failed" | "nothing_to_read" | "criteria_gone" | (string & {});
 
 /** What is graded of a conversation. */
@@ -3143,7 +3428,7 @@ export interface EvaluationMark {
   updatedAt: string;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `Evaluation`, with the cursor of the next page. */
 export interface EvaluationPage {
   /** The objects of this page. */
   data: Evaluation[];
@@ -3179,7 +3464,14 @@ export interface EvaluationResult {
   quotes: EvaluationQuote[];
 }
 
-/** How far an evaluation has got. */
+/**
+ * How far an evaluation has got.
+ *
+ * - `pending`: it waits to be graded.
+ * - `graded`: a model graded it.
+ * - `failed`: no model could grade it; each verdict is `na`.
+ * - `skipped`: it was not graded and has no verdicts; `cause` says why.
+ */
 export type EvaluationStatus = "pending" | "graded" | "failed" | "skipped" | (string & {});
 
 /** Verdicts of an agent's conversations; of each conversation the last evaluation counts. */
@@ -3216,9 +3508,9 @@ export interface EvaluationSweep {
   cause: EvaluationCause | null;
   /** Conversations that were to be graded when it began. */
   conversations: number;
-  /** Conversations that a model graded. */
+  /** Number of conversations that a model graded. */
   graded: number;
-  /** Conversations that no model could grade. */
+  /** Number of conversations that no model could grade. */
   failed: number;
   /** Conversations that were left out, such as those of erased people. */
   skipped: number;
@@ -3232,7 +3524,7 @@ export interface EvaluationSweep {
   finishedAt: string | null;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `EvaluationSweep`, with the cursor of the next page. */
 export interface EvaluationSweepPage {
   /** The objects of this page. */
   data: EvaluationSweep[];
@@ -3240,7 +3532,14 @@ export interface EvaluationSweepPage {
   nextCursor: string | null;
 }
 
-/** Where a sweep is. */
+/**
+ * Where a sweep is.
+ *
+ * - `running`: conversations are being graded.
+ * - `finished`: all of them were worked.
+ * - `cancelled`: a request cancelled it.
+ * - `stopped`: it ended early: the wallet did not cover it, or evaluation is off.
+ */
 export type EvaluationSweepStatus = "running" | "finished" | "cancelled" | "stopped" | (string & {});
 
 /** Criteria to be tried on past conversations. */
@@ -3253,10 +3552,22 @@ export interface EvaluationTrial {
   callIds?: string[] | undefined;
 }
 
-/** What started an evaluation. */
+/**
+ * What started an evaluation.
+ *
+ * - `auto`: the end of the conversation.
+ * - `sweep`: a sweep over past conversations.
+ * - `manual`: a request for this conversation.
+ */
 export type EvaluationTrigger = "auto" | "sweep" | "manual" | (string & {});
 
-/** `na`: it does not apply, or no grade could be had. */
+/**
+ * `na`: it does not apply, or no grade could be had.
+ *
+ * - `pass`: the criterion was met.
+ * - `fail`: the criterion was not met.
+ * - `na`: it does not apply, or no grade could be had.
+ */
 export type EvaluationVerdict = "pass" | "fail" | "na" | (string & {});
 
 /** An event: something that happened. */
@@ -3299,7 +3610,47 @@ export interface EventTrigger {
   type: EventType;
 }
 
-/** Type of an event, such as `call.completed`. */
+/**
+ * Type of an event, such as `call.completed`.
+ *
+ * - `call.started`: The call connected: the callee answered, or the inbound agent picked up.
+ * - `call.completed`: A connected call ended.
+ * - `call.failed`: The call never connected.
+ * - `call.transferred`: The agent handed the caller to a person who answered.
+ * - `transcript.ready`: Transcript and extracted fields are saved.
+ * - `recording.ready`: The recording is available.
+ * - `outcome.captured`: The call's outcome was set.
+ * - `nudge.scheduled`: A nudge is held for a future time.
+ * - `nudge.dialing`: A nudge call was placed and answered.
+ * - `nudge.attempt_ended`: An attempt ended unanswered and a retry was scheduled.
+ * - `nudge.finished`: A nudge reached its final result.
+ * - `scheduled_call.cancelled`: A scheduled call was cancelled and will not be placed.
+ * - `contact.opted_out`: A contact was put on the do-not-call list, or replied STOP.
+ * - `campaign.finished`: A campaign completed.
+ * - `board.card_moved`: A card moved into a column of a board with the automation `event`.
+ * - `wallet.low`: The wallet is low, or cannot cover a call.
+ * - `stream.record_rejected`: A data stream received a record that cannot be dialled.
+ * - `message.received`: A customer sent the chat-app number a message.
+ * - `message.sent`: The channel accepted a message.
+ * - `message.delivered`: A message reached the customer's phone.
+ * - `message.read`: The customer read a message.
+ * - `message.failed`: A message failed at the channel, or was refused because the customer opted out.
+ * - `chat.started`: A chat began.
+ * - `chat.completed`: A chat ended.
+ * - `chat.analyzed`: A finished chat was analysed.
+ * - `chat.taken_over`: A helpdesk took a conversation over.
+ * - `chat.handed_back`: A helpdesk handed a conversation back.
+ * - `chat.assigned`: A conversation was assigned to a teammate.
+ * - `chat.handoff_requested`: A conversation waits for a person.
+ * - `chat.evaluated`: A finished chat was graded.
+ * - `document.received`: A document step finished in a chat.
+ * - `document.updated`: A teammate verified or rejected a document.
+ * - `chatapp.number_quality_changed`: A number's quality rating changed.
+ * - `chatapp.account_restricted`: The provider restricted, flagged or disabled the business account.
+ * - `chatapp.number_ai_paused`: AI replies on a number pause for an hour.
+ * - `chatapp.template.updated`: A template changed at the provider.
+ * - `webhook.test`: A test event sent on request.
+ */
 export type EventType = "call.started" | "call.completed" | "call.failed" | "call.transferred" | "transcript.ready" | "recording.ready" | "outcome.captured" | "nudge.scheduled" | "nudge.dialing" | "nudge.attempt_ended" | "nudge.finished" | "scheduled_call.cancelled" | "contact.opted_out" | "campaign.finished" | "board.card_moved" | "wallet.low" | "stream.record_rejected" | "message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "chat.started" | "chat.completed" | "chat.analyzed" | "chat.taken_over" | "chat.handed_back" | "chat.assigned" | "chat.handoff_requested" | "chat.evaluated" | "document.received" | "document.updated" | "chatapp.number_quality_changed" | "chatapp.account_restricted" | "chatapp.number_ai_paused" | "chatapp.template.updated" | "webhook.test" | (string & {});
 
 /** A value that the analysis extracts from a conversation. */
@@ -3322,7 +3673,13 @@ export interface ExtractionInput {
   type: ExtractionType;
 }
 
-/** The type of an extracted value. */
+/**
+ * The type of an extracted value.
+ *
+ * - `text`: a string.
+ * - `boolean`: `true` or `false`.
+ * - `number`: a number.
+ */
 export type ExtractionType = "text" | "boolean" | "number" | (string & {});
 
 /** A call that never connected. */
@@ -3357,7 +3714,7 @@ export interface FailedCall {
   outcome: string | null;
   /** The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`. */
   language: LanguageCode | null;
-  /** What the client gave as `metadata`. */
+  /** The `metadata` of the request that placed the call; empty without any. */
   metadata: Record<string, unknown>;
   /** The compliance gate that refused a dial of a campaign; absent otherwise. */
   blockReason?: string;
@@ -3628,7 +3985,12 @@ export interface FlowIssue {
   nodeId: string | null;
 }
 
-/** Level of an issue: `error` blocks publishing, `warning` does not. */
+/**
+ * Level of an issue: `error` blocks publishing, `warning` does not.
+ *
+ * - `error`: the flow cannot be published.
+ * - `warning`: it can be published, and somebody should look.
+ */
 export type FlowIssueLevel = "error" | "warning" | (string & {});
 
 /** What is said about a version when it is published. */
@@ -3713,7 +4075,7 @@ export interface FlowVersionDetail {
   graph: Record<string, unknown>;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `FlowVersion`, with the cursor of the next page. */
 export interface FlowVersionPage {
   /** The objects of this page. */
   data: FlowVersion[];
@@ -3735,9 +4097,9 @@ export interface FlowVisits {
 
 /** A result of a search. */
 export interface FoundItem {
-  /** What kind of thing it is. */
+  /** Kind of the object, such as `contact` or `call`. */
   type: FoundType;
-  /** Its id, of any prefix. */
+  /** Id of the object; its prefix says of what kind it is. */
   id: string;
   /** What people call it: its name, or its id when it has none. */
   title: string;
@@ -3747,7 +4109,23 @@ export interface FoundItem {
   at: string;
 }
 
-/** Kind of object that was found. */
+/**
+ * Kind of object that was found.
+ *
+ * - `contact`: a contact.
+ * - `call`: a call.
+ * - `agent`: an agent.
+ * - `campaign`: a campaign.
+ * - `campaign_run`: a run of a campaign.
+ * - `knowledge_base`: a knowledge base.
+ * - `nudge`: a nudge.
+ * - `scheduled_call`: a scheduled call.
+ * - `number`: a phone number of the workspace.
+ * - `recording`: a recording; its title is the id of its call.
+ * - `webhook_endpoint`: a webhook endpoint.
+ * - `delivery`: a delivery of an event.
+ * - `event`: an event.
+ */
 export type FoundType = "contact" | "call" | "agent" | "campaign" | "campaign_run" | "knowledge_base" | "nudge" | "scheduled_call" | "number" | "recording" | "webhook_endpoint" | "delivery" | "event" | (string & {});
 
 /** The transcript of a call's recording. */
@@ -3758,7 +4136,14 @@ export interface FullTranscript {
   turns: TranscriptTurn[] | null;
 }
 
-/** Progress of a transcript: `pending`, `processing`, `done`, or `failed` when it could not be made. */
+/**
+ * Progress of a transcript: `pending`, `processing`, `done`, or `failed` when it could not be made.
+ *
+ * - `pending`: it waits to be made.
+ * - `processing`: it is being made.
+ * - `done`: it is there.
+ * - `failed`: it could not be made.
+ */
 export type FullTranscriptStatus = "pending" | "processing" | "done" | "failed" | (string & {});
 
 /** What a compliance gate lets through and objects to. */
@@ -3769,7 +4154,12 @@ export interface GateWarning {
   message: string;
 }
 
-/** What is graded: a chat or a call. */
+/**
+ * What is graded: a chat or a call.
+ *
+ * - `chat`: a chat.
+ * - `call`: a call.
+ */
 export type GradedConversation = "chat" | "call" | (string & {});
 
 /** A chat that was handed back to its agent. */
@@ -3910,7 +4300,14 @@ export interface HeaderSample {
   handle: string;
 }
 
-/** Why a row waits. */
+/**
+ * Why a row waits.
+ *
+ * - `calling_window`: it is outside the calling hours.
+ * - `frequency`: the number was dialled as often as it may be.
+ * - `caller_id_cap`: each own number has reached its daily cap.
+ * - `provider_error`: the carrier refuses calls.
+ */
 export type HeldReason = "calling_window" | "frequency" | "caller_id_cap" | "provider_error" | (string & {});
 
 /** The agent that answers calls to a number. */
@@ -3925,18 +4322,23 @@ export interface InboxAssignee {
   userId: string;
 }
 
-/** How chats that wait for a person find one: `manual` or `round_robin`. */
+/**
+ * How chats that wait for a person find one: `manual` or `round_robin`.
+ *
+ * - `manual`: members take them.
+ * - `round_robin`: they are given to members who are available, in turn.
+ */
 export type InboxAssignment = "manual" | "round_robin" | (string & {});
 
 /** Number of chats in each view of the inbox, each up to `limit`. */
 export interface InboxCounts {
-  /** Chats that wait for a person. */
+  /** Number of chats that wait for a person. */
   waiting: number;
   /** Open chats of the asking member; 0 for an API key. */
   mine: number;
-  /** Chats that are not over. */
+  /** Number of chats that are not over. */
   open: number;
-  /** Chats that are over. */
+  /** Number of chats that are over. */
   ended: number;
   /** Counting ends here: a count of this number means so many or more. */
   limit: number;
@@ -4058,7 +4460,7 @@ export interface InboxEntryDetail {
   extracted: Record<string, unknown> | null;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `InboxEntry`, with the cursor of the next page. */
 export interface InboxEntryPage {
   /** The objects of this page. */
   data: InboxEntry[];
@@ -4088,7 +4490,7 @@ export interface InboxMember {
   lastAssignedAt: string | null;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `InboxMember`, with the cursor of the next page. */
 export interface InboxMemberPage {
   /** The objects of this page. */
   data: InboxMember[];
@@ -4162,7 +4564,14 @@ export interface IngestedRecord {
   reason?: RecordReason;
 }
 
-/** Why a row is never dialled. */
+/**
+ * Why a row is never dialled.
+ *
+ * - `invalid_phone`: not a phone number.
+ * - `not_indian`: a number outside India.
+ * - `duplicate`: an earlier row has the same number.
+ * - `erased`: the person was erased.
+ */
 export type InvalidReason = "invalid_phone" | "not_indian" | "duplicate" | "erased" | (string & {});
 
 /** A knowledge base, as a list shows it. */
@@ -4233,7 +4642,13 @@ export interface KnowledgeHit {
   page: number | null;
 }
 
-/** Where a document of a knowledge base came from. */
+/**
+ * Where a document of a knowledge base came from.
+ *
+ * - `text`: a text that was sent.
+ * - `file`: a file that was uploaded.
+ * - `link`: a web page.
+ */
 export type KnowledgeSource = "text" | "file" | "link" | (string & {});
 
 /** The providers of this installation that agents can prefer, in its own order. */
@@ -4315,7 +4730,7 @@ export interface LiveCall {
   seq: number;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `LiveCall`, with the cursor of the next page. */
 export interface LiveCallPage {
   /** The objects of this page. */
   data: LiveCall[];
@@ -4323,7 +4738,12 @@ export interface LiveCallPage {
   nextCursor: string | null;
 }
 
-/** Who said something on a call. */
+/**
+ * Who said something on a call.
+ *
+ * - `agent`: the agent.
+ * - `customer`: the person on the line.
+ */
 export type LiveSpeaker = "agent" | "customer" | (string & {});
 
 /** The step of a flow that a call is in. */
@@ -4348,10 +4768,22 @@ export interface LiveTurn {
   at: string;
 }
 
-/** A chain of the decision log. */
+/**
+ * A chain of the decision log.
+ *
+ * - `audit`: each allowed and each refused dial or chat, with the verdict of every rule.
+ * - `grievances`: requests of persons about their data: erasures.
+ * - `consent`: consent given, withdrawn and restored.
+ * - `actions`: changes by members, keys and the operator.
+ */
 export type LogChain = "audit" | "grievances" | "consent" | "actions" | (string & {});
 
-/** What a decision was about: a call or a chat. */
+/**
+ * What a decision was about: a call or a chat.
+ *
+ * - `voice`: a call.
+ * - `chat`: a chat.
+ */
 export type LogChannel = "voice" | "chat" | (string & {});
 
 /** The newest record of a chain, signed. Kept outside the service, it reveals later whether the log was truncated or rewritten. */
@@ -4408,7 +4840,7 @@ export interface LogRecord {
   prevHash: string;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `LogRecord`, with the cursor of the next page. */
 export interface LogRecordPage {
   /** The objects of this page. */
   data: LogRecord[];
@@ -4416,10 +4848,26 @@ export interface LogRecordPage {
   nextCursor: string | null;
 }
 
-/** Name of a chain of the decision log; in test mode with the suffix `_test`. */
+/**
+ * Name of a chain of the decision log; in test mode with the suffix `_test`.
+ *
+ * - `audit`: dials and chats.
+ * - `grievances`: requests of persons about their data.
+ * - `consent`: consent and opt-outs.
+ * - `actions`: changes by members, keys and the operator.
+ * - `audit_test`: `audit` of test mode.
+ * - `grievances_test`: `grievances` of test mode.
+ * - `consent_test`: `consent` of test mode.
+ * - `actions_test`: `actions` of test mode.
+ */
 export type LogStrand = "audit" | "grievances" | "consent" | "actions" | "audit_test" | "grievances_test" | "consent_test" | "actions_test" | (string & {});
 
-/** Whether a dial or chat was allowed. */
+/**
+ * Whether a dial or chat was allowed.
+ *
+ * - `allowed`: it went ahead.
+ * - `blocked`: a rule or a check stopped it.
+ */
 export type LogVerdict = "allowed" | "blocked" | (string & {});
 
 /** The result of verifying the four chains of the key's mode. */
@@ -4544,7 +4992,12 @@ export interface MessageDeliveredEvent {
   data: MessageData;
 }
 
-/** Whether a message goes to the customer or comes from them. */
+/**
+ * Whether a message goes to the customer or comes from them.
+ *
+ * - `outbound`: it goes to the customer.
+ * - `inbound`: it comes from the customer.
+ */
 export type MessageDirection = "outbound" | "inbound" | (string & {});
 
 /** Why a message failed. */
@@ -4625,10 +5078,33 @@ export interface MessageSentEvent {
   data: MessageData;
 }
 
-/** Who sent a message. */
+/**
+ * Who sent a message.
+ *
+ * - `customer`: the customer.
+ * - `agent`: the agent in a chat.
+ * - `human`: a teammate.
+ * - `voice_tool`: an agent during a call.
+ * - `board_action`: an automation of a board's column.
+ * - `api`: a request over the API.
+ * - `campaign`: a campaign.
+ * - `test`: a test message.
+ * - `system`: the service itself, or somebody who wrote in the channel's own app.
+ */
 export type MessageSource = "customer" | "agent" | "human" | "voice_tool" | "board_action" | "api" | "campaign" | "test" | "system" | (string & {});
 
-/** Where a message is. A status never moves backwards. */
+/**
+ * Where a message is. A status never moves backwards.
+ *
+ * - `queued`: it waits to be sent.
+ * - `sent`: the channel accepted it.
+ * - `delivered`: it is on the customer's phone.
+ * - `read`: the customer opened it.
+ * - `failed`: it was not delivered.
+ * - `delivery_unknown`: it is unknown whether the channel has it; it is never sent again.
+ * - `received`: it came from the customer.
+ * - `deleted`: the customer deleted it, or it was erased.
+ */
 export type MessageStatus = "queued" | "sent" | "delivered" | "read" | "failed" | "delivery_unknown" | "received" | "deleted" | (string & {});
 
 /** When the message got each status, by the provider's clock where it reports a time. */
@@ -4655,7 +5131,12 @@ export interface MessageTemplate {
   category: string | null;
 }
 
-/** What moved a card: `api` for a person or a key, `sorting` after a call or a conversation. */
+/**
+ * What moved a card: `api` for a person or a key, `sorting` after a call or a conversation.
+ *
+ * - `api`: a member or an API key.
+ * - `sorting`: the sorting after a conversation.
+ */
 export type MovedBy = "api" | "sorting" | (string & {});
 
 /** A card that was moved into a column. It is stored with the automation until that is due, without the reference. */
@@ -4683,7 +5164,7 @@ export interface MovedCard {
   /** When the card was moved. */
   movedAt: string;
   /** Your own id of the contact; null without one. */
-  externalRef?: string;
+  externalRef: string | null;
 }
 
 /** A column of an outcome board. */
@@ -4849,7 +5330,7 @@ export interface NewChannelMessage {
   media?: NewMedia | undefined;
   /** A message with buttons, a list or a link. */
   interactive?: NewInteractive | undefined;
-  /** A place on the map. */
+  /** A place to send, with its latitude and longitude. */
   location?: NewLocation | undefined;
   /** An emoji on a message of the customer. */
   reaction?: NewReaction | undefined;
@@ -5016,7 +5497,7 @@ export interface NewFlowTry {
   transfer?: boolean | undefined;
 }
 
-/** A message with something to tap. */
+/** A message with buttons, a list or a link to tap. */
 export interface NewInteractive {
   /** `buttons`: up to three buttons; `list`: a list of rows; `cta_url`: a button that opens an address. */
   type: "buttons" | "list" | "cta_url" | (string & {});
@@ -5068,7 +5549,7 @@ export interface NewListSection {
   rows: NewListRow[];
 }
 
-/** A place that is sent. */
+/** A place on the map that is sent to the customer. */
 export interface NewLocation {
   /** Latitude in degrees north, from -90 to 90. */
   latitude: number;
@@ -5080,7 +5561,7 @@ export interface NewLocation {
   address?: string | undefined;
 }
 
-/** A file that is sent. */
+/** A file that is sent to the customer. */
 export interface NewMedia {
   /** Kind of file: `image`, `video`, `document` or `audio`. */
   type: "image" | "video" | "document" | "audio" | (string & {});
@@ -5156,7 +5637,7 @@ export interface NewReplyButton {
   title: string;
 }
 
-/** An answer to keep. */
+/** A text that members use often, to be kept as a saved answer. */
 export interface NewSavedAnswer {
   /** What members type to find it: letters, digits, `-` and `_`, not case-sensitive, unique in the workspace. */
   shortcut: string;
@@ -5337,6 +5818,15 @@ export interface NudgeCancellation {
 /**
  * A decision about a nudge: `queue` (it is due), `hold` (it waits), `dial`, `ring`, `connect` (picked up), `talk`, `note` (nothing changes)
  * or `finish`.
+ *
+ * - `queue`: it is due.
+ * - `hold`: it waits.
+ * - `dial`: it is dialled.
+ * - `ring`: the phone rings.
+ * - `connect`: somebody picked up.
+ * - `talk`: the call is live.
+ * - `note`: something is noted and nothing changes.
+ * - `finish`: it is over.
  */
 export type NudgeDecision = "queue" | "hold" | "dial" | "ring" | "connect" | "talk" | "note" | "finish" | (string & {});
 
@@ -5439,7 +5929,7 @@ export interface NudgeForecast {
   nextWindowAt: string | null;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `Nudge`, with the cursor of the next page. */
 export interface NudgePage {
   /** The objects of this page. */
   data: Nudge[];
@@ -5457,7 +5947,19 @@ export interface NudgePreflight {
   fromNumber?: string | null | undefined;
 }
 
-/** How a nudge ended. */
+/**
+ * How a nudge ended.
+ *
+ * - `connected`: the person was reached.
+ * - `voicemail`: a machine answered.
+ * - `opted_out`: the person asked not to be called again.
+ * - `no_answer`: nobody picked up.
+ * - `busy`: the line was busy.
+ * - `failed`: the call could not be made.
+ * - `blocked`: a compliance rule refused it.
+ * - `expired`: it expired before the first dial.
+ * - `cancelled`: it was cancelled, its key revoked, or the person erased.
+ */
 export type NudgeResult = "connected" | "voicemail" | "opted_out" | "no_answer" | "busy" | "failed" | "blocked" | "expired" | "cancelled" | (string & {});
 
 /** When an unanswered dial is retried. */
@@ -5484,7 +5986,15 @@ export interface NudgeScheduledEvent {
   data: Nudge;
 }
 
-/** Where a nudge is. */
+/**
+ * Where a nudge is.
+ *
+ * - `queued`: due; also while the phone rings.
+ * - `scheduled`: held until `nextAttemptAt`.
+ * - `dialing`: the person picked up, and the agent is being connected.
+ * - `in_progress`: the call is live.
+ * - `finished`: it is over; `result` is set.
+ */
 export type NudgeStatus = "queued" | "scheduled" | "dialing" | "in_progress" | "finished" | (string & {});
 
 /** A decision about a nudge. */
@@ -5557,10 +6067,20 @@ export interface NumberQuality {
   quality: string;
 }
 
-/** A series of numbers that is allotted to one kind of calls. */
+/**
+ * A series of numbers that is allotted to one kind of calls.
+ *
+ * - `140`: 140xxxxxxx, for promotional calls.
+ * - `1600`: 1600xxxxxx and 1601xxxxxx, for service and transactional calls of banks, lenders, insurers and the government.
+ */
 export type NumberSeries = "140" | "1600" | (string & {});
 
-/** What to do when a conversation is open: `reject` (409 `active_session_exists`) or `send_in_session` (the template is sent into it). */
+/**
+ * What to do when a conversation is open: `reject` (409 `active_session_exists`) or `send_in_session` (the template is sent into it).
+ *
+ * - `reject`: the request is 409 `active_session_exists`.
+ * - `send_in_session`: the template is sent into the open conversation.
+ */
 export type OnActiveSession = "reject" | "send_in_session" | (string & {});
 
 /** A chat session that was opened. */
@@ -5607,13 +6127,18 @@ export interface OutcomeCapturedEvent {
 export interface OutcomeCost {
   /** The outcome; null for calls without one. */
   outcome: string | null;
-  /** Number of calls with it. */
+  /** Number of calls with this outcome. */
   calls: number;
-  /** What they cost, in minor units. */
+  /** What these calls cost together, in minor units. */
   chargedMinor: number;
 }
 
-/** Wait for the calling window, or do not call outside it. */
+/**
+ * Wait for the calling window, or do not call outside it.
+ *
+ * - `queue`: wait for the next opening.
+ * - `reject`: do not call: the request is refused.
+ */
 export type OutsideWindow = "queue" | "reject" | (string & {});
 
 /** How loud both sides of a recording are, for a picture of it. */
@@ -5650,7 +6175,7 @@ export interface PlacedCall {
 export interface Preflight {
   /** True if calls would be placed: `problems` is empty. */
   ready: boolean;
-  /** Problems that block every call. */
+  /** Problems that block every call; empty when calls would be placed. */
   problems: PreflightProblem[];
   /** Conditions that block no call. */
   warnings: PreflightProblem[];
@@ -5664,7 +6189,7 @@ export interface Preflight {
   willWait: number;
   /** Of `willCall`, how many would be called with a warning in the decision log; `warnings` says of what. */
   willWarn: number;
-  /** How many would not be called. */
+  /** Number of rows or numbers that would not be called. */
   willNotCall: number;
   /**
    * Those who would not be called and those who wait, by compliance gate or other reason: `dnd`, `opt_out`, `consent`, `number_series`,
@@ -5713,7 +6238,32 @@ export interface PreflightProblem {
   message: string;
 }
 
-/** Code of a problem or a warning of a preflight. */
+/**
+ * Code of a problem or a warning of a preflight.
+ *
+ * - `agent_missing`: the agent was deleted.
+ * - `agent_not_published`: the agent is a draft.
+ * - `agent_not_call`: the agent is a chat agent.
+ * - `agent_not_outbound`: the agent only answers calls.
+ * - `flow_not_ready`: the agent's flow cannot run.
+ * - `no_phone_number`: the workspace has no phone number.
+ * - `from_number_not_owned`: `fromNumber` is not an active number of the workspace.
+ * - `kyb_required`: the operator has not verified the business.
+ * - `workspace_suspended`: the workspace is suspended.
+ * - `insufficient_balance`: the wallet does not cover one call.
+ * - `balance_too_small`: the wallet does not cover all calls.
+ * - `list_empty`: the calling list has no rows.
+ * - `nobody_to_call`: no row is left that would be called.
+ * - `missing_required_variables`: rows lack variables that the agent's flow requires.
+ * - `completed`: the campaign is completed.
+ * - `past_end_date`: the end date of the campaign has passed.
+ * - `not_done_by_end_date`: the list cannot be worked before the end date.
+ * - `never_open`: the hours of the campaign and of the compliance pack never overlap.
+ * - `voice_unavailable`: no carrier or speech provider is available.
+ * - `number_series`: the own numbers are of a series that these calls may not use.
+ * - `dlt_entity_required`: the registered id (DLT) of the business is missing.
+ * - `dlt_template_required`: the registered id (DLT) of the template is missing.
+ */
 export type PreflightProblemCode = "agent_missing" | "agent_not_published" | "agent_not_call" | "agent_not_outbound" | "flow_not_ready" | "no_phone_number" | "from_number_not_owned" | "kyb_required" | "workspace_suspended" | "insufficient_balance" | "balance_too_small" | "list_empty" | "nobody_to_call" | "missing_required_variables" | "completed" | "past_end_date" | "not_done_by_end_date" | "never_open" | "voice_unavailable" | "number_series" | "dlt_entity_required" | "dlt_template_required" | (string & {});
 
 /** Contacts that would not be called for one reason. */
@@ -5752,7 +6302,13 @@ export interface PriorMessage {
   providerMessageId?: string | undefined;
 }
 
-/** Who wrote a message from before the conversation. */
+/**
+ * Who wrote a message from before the conversation.
+ *
+ * - `customer`: the customer.
+ * - `agent`: a person of the business.
+ * - `bot`: a machine of the business.
+ */
 export type PriorRole = "customer" | "agent" | "bot" | (string & {});
 
 /** How the voice says a word or phrase. */
@@ -5769,7 +6325,7 @@ export interface ProviderReaction {
   stage: ReactionStage;
   /** Name of the provider in the settings; a list of several is one name. */
   provider: string;
-  /** Answers that were measured. */
+  /** Number of answers of the agent that were measured. */
   answers: number;
   /** Median in milliseconds, within two in a hundred; null without answers. */
   p50Ms: number | null;
@@ -5806,12 +6362,18 @@ export interface ReactionParts {
   total: number;
 }
 
-/** The part that a provider has in a reaction. */
+/**
+ * The part that a provider has in a reaction.
+ *
+ * - `recognition`: recognising speech.
+ * - `model`: the language model.
+ * - `synthesis`: synthesising speech.
+ */
 export type ReactionStage = "recognition" | "model" | "synthesis" | (string & {});
 
 /** How fast agents react, in all, by agent and by provider. */
 export interface Reactions {
-  /** Answers that were measured. */
+  /** Number of answers of the agent that were measured. */
   answers: number;
   /** Median in milliseconds, within two in a hundred; null without answers. */
   p50Ms: number | null;
@@ -5863,16 +6425,40 @@ export interface RecordCampaign {
   status: CallingListState;
 }
 
-/** The chains whose records are decisions. */
+/**
+ * The chains whose records are decisions.
+ *
+ * - `audit`: dials and chats.
+ * - `grievances`: requests of persons about their data.
+ * - `consent`: consent and opt-outs.
+ */
 export type RecordChain = "audit" | "grievances" | "consent" | (string & {});
 
-/** What became of a record that was sent. */
+/**
+ * What became of a record that was sent.
+ *
+ * - `accepted`: it is new and its number can be called.
+ * - `invalid`: it is new and cannot be called.
+ * - `duplicate`: it was there already, and nothing was changed.
+ */
 export type RecordOutcome = "accepted" | "invalid" | "duplicate" | (string & {});
 
-/** Why a record cannot be called. */
+/**
+ * Why a record cannot be called.
+ *
+ * - `no_phone`: it has no phone number.
+ * - `invalid_phone`: its number is not a phone number.
+ * - `not_indian`: its number is of another country.
+ * - `too_many_fields`: none of the fields that were kept is a number, and others were left out.
+ */
 export type RecordReason = "no_phone" | "invalid_phone" | "not_indian" | "too_many_fields" | (string & {});
 
-/** Whether a record can be called. */
+/**
+ * Whether a record can be called.
+ *
+ * - `accepted`: its number can be called.
+ * - `invalid`: it cannot be called; `reason` says why.
+ */
 export type RecordStatus = "accepted" | "invalid" | (string & {});
 
 /** The event `recording.ready`. The recording is available. */
@@ -5921,10 +6507,22 @@ export interface ReplayedDeliveries {
   nextSince: string | null;
 }
 
-/** A result after which a dial is retried: `no_answer` or `busy`. */
+/**
+ * A result after which a dial is retried: `no_answer` or `busy`.
+ *
+ * - `no_answer`: nobody picked up.
+ * - `busy`: the line was busy.
+ */
 export type RetryOn = "no_answer" | "busy" | (string & {});
 
-/** Why a row was given up without a call. */
+/**
+ * Why a row was given up without a call.
+ *
+ * - `missing_required_variables`: it lacks variables that the agent's flow requires.
+ * - `invalid_variables`: a value is not a text, a number or a boolean.
+ * - `invalid_number`: its number is no longer valid.
+ * - `provider_error`: the carrier refused every dial before any ring.
+ */
 export type RowFailure = "missing_required_variables" | "invalid_variables" | "invalid_number" | "provider_error" | (string & {});
 
 /** An answer that a team keeps to write it again. */
@@ -5933,7 +6531,7 @@ export interface SavedAnswer {
   id: string;
   /** What members type to find it, in small letters. */
   shortcut: string;
-  /** The words of the answer. */
+  /** Text of the saved answer, as it is inserted into a reply. */
   text: string;
   /** Who last changed it: id of a member, `usr_…`, or of an API key, `key_…`. */
   changedBy: string;
@@ -5943,7 +6541,7 @@ export interface SavedAnswer {
   updatedAt: string;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `SavedAnswer`, with the cursor of the next page. */
 export interface SavedAnswerPage {
   /** The objects of this page. */
   data: SavedAnswer[];
@@ -6021,7 +6619,14 @@ export interface ScheduledCallPage {
   nextOffset: number | null;
 }
 
-/** Where a scheduled call is. */
+/**
+ * Where a scheduled call is.
+ *
+ * - `scheduled`: it waits, or is being dialled.
+ * - `placed`: the carrier accepted the call.
+ * - `failed`: it could not be placed; `reason` says why.
+ * - `cancelled`: it was cancelled, or the number must not be called.
+ */
 export type ScheduledCallStatus = "scheduled" | "placed" | "failed" | "cancelled" | (string & {});
 
 /** A message that was sent or queued by a request. */
@@ -6092,14 +6697,19 @@ export interface SentimentCount {
   count: number;
 }
 
-/** Who said a turn of the transcript. */
+/**
+ * Who said a turn of the transcript.
+ *
+ * - `agent`: the agent.
+ * - `customer`: the person on the line.
+ */
 export type Speaker = "agent" | "customer" | (string & {});
 
 /** What was found about rows of a staged list. */
 export interface StagedFinding {
   /** What it does: `stops`, `never_dialled`, `skipped`, `waits` or `read_as`. */
   harm: StagedHarm;
-  /** What was found, as a code. */
+  /** What was found about the rows, as a word. */
   code: StagedFindingCode;
   /**
    * The column that it concerns: `phone`, or `variables.` and a name. Null if it concerns the row, or columns beyond the first 50 with this
@@ -6114,7 +6724,25 @@ export interface StagedFinding {
   until: string | null;
 }
 
-/** What was found about rows of a staged list. */
+/**
+ * What was found about rows of a staged list.
+ *
+ * - `missing_required_variables`: a value that the agent's flow requires is missing.
+ * - `invalid_phone`: not a phone number.
+ * - `not_indian`: a number outside India.
+ * - `duplicate`: an earlier row has the same number.
+ * - `erased`: the person was erased.
+ * - `dnd`: the number is on the do-not-disturb registry.
+ * - `opt_out`: the number is on the do-not-call list, or the person opted out.
+ * - `consent`: the compliance pack requires a consent that is not recorded.
+ * - `number_series`: the own number is of a series that these calls may not use.
+ * - `calling_window`: outside the hours of the compliance pack and the campaign.
+ * - `frequency_cap`: the number was dialled as often as it may be.
+ * - `caller_id_cap`: more rows than the own numbers of the campaign may dial on a day.
+ * - `date_day_first`: a date that was read with its day first.
+ * - `date_month_first`: a date that was read with its month first.
+ * - `number_with_exponent`: a number in exponent notation, whose last digits a spreadsheet dropped.
+ */
 export type StagedFindingCode = "missing_required_variables" | "invalid_phone" | "not_indian" | "duplicate" | "erased" | "dnd" | "opt_out" | "consent" | "number_series" | "calling_window" | "frequency_cap" | "caller_id_cap" | "date_day_first" | "date_month_first" | "number_with_exponent" | (string & {});
 
 /** A row of a finding, with the cell that it concerns. */
@@ -6131,7 +6759,15 @@ export interface StagedFindingRow {
   readAs: string | null;
 }
 
-/** What a finding about rows of a staged list does. */
+/**
+ * What a finding about rows of a staged list does.
+ *
+ * - `stops`: the list cannot take effect while it has such rows.
+ * - `never_dialled`: the row is never dialled.
+ * - `skipped`: a compliance rule refuses the call.
+ * - `waits`: the row is dialled later.
+ * - `read_as`: a value that can be read in more than one way.
+ */
 export type StagedHarm = "stops" | "never_dialled" | "skipped" | "waits" | "read_as" | (string & {});
 
 /** A staged list. None of its rows is dialled; it takes effect when it is applied. */
@@ -6176,15 +6812,15 @@ export interface StagedListPiece {
 
 /** What would become of a staged list if it took effect and the campaign dialled now. It is judged at each request. */
 export interface StagedListPreflight {
-  /** The list that was judged. */
+  /** The staged list that was checked. */
   stagedList: StagedList;
   /** Whether it can take effect: it has rows and no finding with the harm `stops`. */
   canApply: boolean;
-  /** Rows that would be called. */
+  /** Number of rows that would be called. */
   willCall: number;
   /** Rows of `willCall` that are called later, because their number was dialled too often recently. */
   willWait: number;
-  /** Rows that would not be called. */
+  /** Number of rows that would not be called. */
   willNotCall: number;
   /**
    * What was found, by harm and then in the order of the codes. A row has one finding that says why it is not called; beside it, findings
@@ -6221,7 +6857,7 @@ export interface StagedListRow {
   findings: StagedRowFinding[];
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `StagedListRow`, with the cursor of the next page. */
 export interface StagedListRowPage {
   /** The objects of this page. */
   data: StagedListRow[];
@@ -6233,7 +6869,7 @@ export interface StagedListRowPage {
 export interface StagedRowFinding {
   /** What it does: `stops`, `never_dialled`, `skipped`, `waits` or `read_as`. */
   harm: StagedHarm;
-  /** What was found, as a code. */
+  /** What was found about the rows, as a word. */
   code: StagedFindingCode;
   /** The column of the cell: `phone`, or `variables.` and a name; null if the finding concerns the row. */
   column: string | null;
@@ -6454,7 +7090,13 @@ export interface Teammate {
   name: string;
 }
 
-/** What a template is for. */
+/**
+ * What a template is for.
+ *
+ * - `MARKETING`: offers and news, only for people who agreed to them.
+ * - `UTILITY`: about something that the customer has or does.
+ * - `AUTHENTICATION`: one-time passwords.
+ */
 export type TemplateCategory = "MARKETING" | "UTILITY" | "AUTHENTICATION" | (string & {});
 
 /** A component of a template in the channel's own form, such as `{type: BODY, text, example}`. */
@@ -6472,7 +7114,20 @@ export interface TemplateParams {
   components?: TemplateComponent[] | undefined;
 }
 
-/** Where a template is at the provider; only an approved one can be sent. */
+/**
+ * Where a template is at the provider; only an approved one can be sent.
+ *
+ * - `PENDING`: the provider is reviewing it.
+ * - `APPROVED`: it may be sent.
+ * - `REJECTED`: the provider refused it.
+ * - `PAUSED`: it is paused because people report it.
+ * - `DISABLED`: it was switched off for good.
+ * - `IN_APPEAL`: its refusal is being reviewed.
+ * - `PENDING_DELETION`: it is about to be deleted.
+ * - `DELETED`: it was deleted.
+ * - `LIMIT_EXCEEDED`: the account has too many templates.
+ * - `ARCHIVED`: it was archived.
+ */
 export type TemplateStatus = "PENDING" | "APPROVED" | "REJECTED" | "PAUSED" | "DISABLED" | "IN_APPEAL" | "PENDING_DELETION" | "DELETED" | "LIMIT_EXCEEDED" | "ARCHIVED" | (string & {});
 
 /**
@@ -6568,7 +7223,7 @@ export interface TranscriptReadyEvent {
 export interface TranscriptTurn {
   /** Who spoke: `agent` or `customer`. */
   speaker: string;
-  /** The words of the turn. */
+  /** What was said in the turn. */
   text: string;
   /** When the turn starts, in seconds after the answer. */
   start: number;
@@ -6606,7 +7261,7 @@ export interface TransferredCall {
   outcome: string | null;
   /** The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`. */
   language: LanguageCode | null;
-  /** What the client gave as `metadata`. */
+  /** The `metadata` of the request that placed the call; empty without any. */
   metadata: Record<string, unknown>;
   /** Number of the person who answered, E.164. */
   transferredTo: string;
@@ -6660,20 +7315,29 @@ export interface TryEdge {
   to: string;
 }
 
-/** Why the conversation of a run ended. */
+/**
+ * Why the conversation of a run ended.
+ *
+ * - `agent_ended`: the agent ended it.
+ * - `caller_hangup`: the customer left.
+ * - `silence_timeout`: the customer said nothing for too long.
+ * - `transfer_handoff`: a person took over.
+ * - `model_unavailable`: the language model failed repeatedly.
+ * - `error`: the flow could not go on.
+ */
 export type TryEndCause = "agent_ended" | "caller_hangup" | "silence_timeout" | "transfer_handoff" | "model_unavailable" | "error" | (string & {});
 
 /** A text that the agent says in a run. */
 export interface TrySaid {
   /** Id of the step that it belongs to; null for the apology before an error. */
   stepId: string | null;
-  /** The words that it says. */
+  /** What the agent says, as text. */
   text: string;
 }
 
 /** Where a run stopped because the flow is not complete. */
 export interface TryStop {
-  /** What is wrong with the flow. */
+  /** What is wrong with the flow, as a word. */
   code: TryStopCode;
   /** Id of the step; null where it is about none. */
   stepId: string | null;
@@ -6683,7 +7347,16 @@ export interface TryStop {
   message: string;
 }
 
-/** Why a run cannot go on. */
+/**
+ * Why a run cannot go on.
+ *
+ * - `no_start`: the flow does not say with which step it starts.
+ * - `missing_edge`: an edge of the step leads nowhere.
+ * - `unknown_step`: an edge of the step names a step that does not exist.
+ * - `endless_loop`: a step would be entered twice without anything in between.
+ * - `too_many_requests`: more than 50 requests to models and tools without a word of the customer.
+ * - `step_gone`: the step at which it waited is gone.
+ */
 export type TryStopCode = "no_start" | "missing_edge" | "unknown_step" | "endless_loop" | "too_many_requests" | "step_gone" | (string & {});
 
 /** A tool that a conversation would have called. */
@@ -6714,7 +7387,7 @@ export interface TryToolResult {
 
 /** A message of a run and what the agent did about it. */
 export interface TryTurn {
-  /** Its number; 0 is the opening. */
+  /** Number of the turn in the run; 0 is the opening. */
   turn: number;
   /** The words of the customer as they were taken; null for the opening and a document. */
   heard: string | null;
@@ -6799,7 +7472,7 @@ export interface UpdatedTemplate {
   reason: string | null;
 }
 
-/** The result of an upload. */
+/** What became of an upload to a chat. */
 export interface UploadedDocument {
   /** Id of the document, `doc_…`; the same for all attempts of one step. */
   documentId: string;
@@ -6847,7 +7520,15 @@ export interface VariableWarning {
   message: string;
 }
 
-/** What an agent's calls are about; all but `general` are regulated. */
+/**
+ * What an agent's calls are about; all but `general` are regulated.
+ *
+ * - `general`: anything that is not specially regulated.
+ * - `collections`: collecting payments that are due to the workspace.
+ * - `lending`: selling and servicing loans.
+ * - `financial_services`: banking, insurance and investments.
+ * - `debt_recovery`: recovering debts on behalf of others.
+ */
 export type Vertical = "general" | "collections" | "lending" | "financial_services" | "debt_recovery" | (string & {});
 
 /** A voice of agents; every voice speaks every language. */
@@ -6912,7 +7593,12 @@ export interface WalletTransaction {
   createdAt: string;
 }
 
-/** `active`: the stream accepts records, and one that stopped with an error is checked at once; `paused`: it accepts none. */
+/**
+ * `active`: the stream accepts records, and one that stopped with an error is checked at once; `paused`: it accepts none.
+ *
+ * - `active`: it accepts records.
+ * - `paused`: it accepts none.
+ */
 export type WantedStatus = "active" | "paused" | (string & {});
 
 /** A webhook endpoint, without its secret. */
@@ -6949,7 +7635,7 @@ export interface WebhookEndpointChange {
   status?: WebhookStatus | undefined;
 }
 
-/** A page of a list that is read with a cursor. */
+/** A page of objects of the type `WebhookEndpoint`, with the cursor of the next page. */
 export interface WebhookEndpointPage {
   /** The objects of this page. */
   data: WebhookEndpoint[];
@@ -6965,7 +7651,12 @@ export interface WebhookSecret {
   secret: string;
 }
 
-/** Whether an endpoint gets deliveries: `active` or `disabled`. */
+/**
+ * Whether an endpoint gets deliveries: `active` or `disabled`.
+ *
+ * - `active`: it receives deliveries.
+ * - `disabled`: it receives none, and pending ones are given up.
+ */
 export type WebhookStatus = "active" | "disabled" | (string & {});
 
 /** The sample that is sent to an endpoint. */
@@ -6991,5 +7682,11 @@ export interface WebhookTestEvent {
 /** The agent answers: always `with_agent`. */
 export type WithAgent = "with_agent" | (string & {});
 
-/** How an agent's conversation is laid out. */
+/**
+ * How an agent's conversation is laid out.
+ *
+ * - `collections`: asks for a payment.
+ * - `onboarding`: welcomes a customer and gathers details.
+ * - `prompt-driven`: follows the agent's prompt alone.
+ */
 export type WorkflowTemplate = "collections" | "onboarding" | "prompt-driven" | (string & {});

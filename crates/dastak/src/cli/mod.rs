@@ -25,8 +25,6 @@ mod verify_log;
 
 pub use backup::back_up;
 
-use std::io::ErrorKind;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};

@@ -27,293 +27,809 @@ class Model(BaseModel):
 NOT_SENT: Any = None
 
 AgentChannel: TypeAlias = Literal["call", "chat"] | str
-"""Channel of an agent: `call` if it speaks, `chat` if it writes."""
+"""Channel of an agent: `call` if it speaks, `chat` if it writes.
+
+- `call`: it speaks on calls.
+- `chat`: it writes in chats."""
 
 AgentStatus: TypeAlias = Literal["draft", "active"] | str
-"""Only an active agent can be called or call."""
+"""Only an active agent can be called or call.
+
+- `draft`: it is being edited and cannot converse.
+- `active`: it is published: it can call, be called, and chat."""
 
 AnsweredBy: TypeAlias = Literal["person", "voicemail", "screener", "announcement"] | str
-"""Who picked up a call."""
+"""Who picked up a call.
+
+- `person`: somebody spoke.
+- `voicemail`: a voicemail box.
+- `screener`: an assistant of the phone that asks who is calling.
+- `announcement`: a recorded announcement of the network."""
 
 CallDecision: TypeAlias = Literal["hold", "dial", "ring", "talk", "finish"] | str
-"""A decision about a call: `hold` (it waits), `dial`, `ring`, `talk` (picked up) or `finish`."""
+"""A decision about a call: `hold` (it waits), `dial`, `ring`, `talk` (picked up) or `finish`.
+
+- `hold`: it waits.
+- `dial`: it is dialled.
+- `ring`: the phone rings.
+- `talk`: somebody picked up.
+- `finish`: it is over."""
 
 CallFlag: TypeAlias = Literal["asks_for_person", "asked_not_to_be_called", "slow_reaction", "silent"] | str
-"""Why somebody should look at a live call."""
+"""Why somebody should look at a live call.
+
+- `asks_for_person`: the person asked for a human, and the agent is trying to bring one in.
+- `asked_not_to_be_called`: the person asked not to be called again.
+- `slow_reaction`: the agent needed more than two seconds for an answer.
+- `silent`: nobody has spoken for more than eight seconds."""
 
 CallState: TypeAlias = Literal["ringing", "in_progress", "ended", "blocked"] | str
-"""Where a call is."""
+"""Where a call is.
+
+- `ringing`: it is being placed, or the phone rings.
+- `in_progress`: it was answered and is live.
+- `ended`: it is over; `end_cause` says why.
+- `blocked`: a compliance rule refused it, and it was never dialled."""
 
 CallStatus: TypeAlias = Literal["queued", "ringing", "in_progress", "completed", "no_answer", "busy", "cancelled", "failed", "blocked"] | str
-"""The raw status of a call."""
+"""The raw status of a call.
+
+- `queued`: stored; the carrier is being asked.
+- `ringing`: the carrier accepted it and the phone rings.
+- `in_progress`: somebody picked up and the call is live.
+- `completed`: it was answered and is over.
+- `no_answer`: nobody picked up.
+- `busy`: the line was busy.
+- `cancelled`: a hang-up request ended it before anybody picked up.
+- `failed`: it never connected for another reason, or its agent could not be started.
+- `blocked`: a compliance rule refused it, and it was never dialled."""
 
 CallingListState: TypeAlias = Literal["queued", "held", "in_progress", "reached", "unreached", "invalid"] | str
-"""Where a row of a calling list is."""
+"""Where a row of a calling list is.
+
+- `queued`: not dialled yet, and due when its turn comes.
+- `held`: it waits for calling hours, a cap, money or a line.
+- `in_progress`: a call to it is being placed or is live.
+- `reached`: the person was reached.
+- `unreached`: dialled without reaching the person, or refused by a compliance rule.
+- `invalid`: not a number that can be dialled, or a duplicate; it is never dialled."""
 
 CampaignRunSource: TypeAlias = Literal["manual", "api", "schedule"] | str
-"""What started a run: a person, a request, or the schedule."""
+"""What started a run: a person, a request, or the schedule.
+
+- `manual`: a member in the console.
+- `api`: a request with an API key.
+- `schedule`: the campaign's own schedule."""
 
 CampaignRunStatus: TypeAlias = Literal["queued", "running", "completed", "skipped", "failed"] | str
-"""Where a run is."""
+"""Where a run is.
+
+- `queued`: requested and not begun.
+- `running`: rows are being dialled.
+- `completed`: all its rows were worked.
+- `skipped`: nothing could be dialled; `skipped_reason` says why.
+- `failed`: an error ended it."""
 
 CampaignStatus: TypeAlias = Literal["draft", "active", "paused", "completed", "archived"] | str
-"""Where a campaign is."""
+"""Where a campaign is.
+
+- `draft`: it is being prepared and does not dial.
+- `active`: it dials within its schedule.
+- `paused`: stopped until somebody starts it again.
+- `completed`: its list is exhausted, or its end date has come.
+- `archived`: put away; it does not dial."""
 
 CampaignWorkflowType: TypeAlias = Literal["collections", "onboarding"] | str
-"""The kind of a campaign's conversations; it names the columns of its outcome board."""
+"""The kind of a campaign's conversations; it names the columns of its outcome board.
+
+- `collections`: asking for payments.
+- `onboarding`: welcoming new customers."""
 
 CardAttention: TypeAlias = Literal["low_confidence", "automation_failed"] | str
-"""Why a card wants attention."""
+"""Why a card wants attention.
+
+- `low_confidence`: the model suggests another column and is not sure.
+- `automation_failed`: an automation of its column failed."""
 
 CardStatus: TypeAlias = Literal["placed", "needs_review"] | str
-"""`needs_review`: the model was not sure enough to move it."""
+"""`needs_review`: the model was not sure enough to move it.
+
+- `placed`: it is in the column where it belongs.
+- `needs_review`: the model was not sure enough to move it, and a person must decide."""
 
 ChangeKind: TypeAlias = Literal["start_changed", "step_added", "step_removed", "step_changed", "edge_added", "edge_removed", "variable_added", "variable_removed", "variable_changed", "graph_changed"] | str
-"""What a change does to the graph."""
+"""What a change does to the graph.
+
+- `start_changed`: another step is the first; `before` and `after` are their ids.
+- `step_added`: a step is new; `after` is the step.
+- `step_removed`: a step is gone; `before` is the step.
+- `step_changed`: a field of a step has another value.
+- `edge_added`: an edge is new, or leads to another step now; `after` is the id of that step.
+- `edge_removed`: an edge is gone, or leads to another step now; `before` is the id of the step it led to.
+- `variable_added`: a variable is new; `after` is the variable.
+- `variable_removed`: a variable is gone; `before` is the variable.
+- `variable_changed`: a field of a variable has another value.
+- `graph_changed`: another field of the graph has another value."""
 
 ChannelCampaignPause: TypeAlias = Literal["spam_rate_limited", "template_unavailable", "template_recategorised", "quality_red", "high_failure_rate", "account_restricted", "token_invalid", "not_connected", "payment_issue", "permission_denied", "number_not_registered"] | str
-"""Why a campaign was paused by itself."""
+"""Why a campaign was paused by itself.
+
+- `spam_rate_limited`: the provider limits the number because people report its messages.
+- `template_unavailable`: the template is no longer approved.
+- `template_recategorised`: the template became marketing.
+- `quality_red`: the quality rating of the number is `RED`.
+- `high_failure_rate`: half of the recent messages failed.
+- `account_restricted`: the provider restricted the account.
+- `token_invalid`: the provider rejects the access token.
+- `not_connected`: the account or the number is no longer connected.
+- `payment_issue`: the account cannot pay the provider.
+- `permission_denied`: the access token lacks a permission.
+- `number_not_registered`: the number is not registered with the provider."""
 
 ChannelOptInPolicy: TypeAlias = Literal["require", "skip_check"] | str
-"""Who of a list may receive the message."""
+"""Who of a list may receive the message.
+
+- `require`: people with a recorded opt-in.
+- `skip_check`: everybody who has not opted out."""
 
 ChannelParamSource: TypeAlias = Literal["column", "contact", "static"] | str
-"""Where a value of a template comes from."""
+"""Where a value of a template comes from.
+
+- `column`: a variable of the row.
+- `contact`: the contact: `name`, `email`, `phone`, or one of its attributes.
+- `static`: the same text for everybody."""
 
 ChatChannel: TypeAlias = Literal["api", "web", "chatapp"] | str
-"""What carries a chat's words."""
+"""What carries a chat's words.
+
+- `api`: requests of your server.
+- `web`: a window on a web page.
+- `chatapp`: the messaging channel."""
 
 ChatEndCause: TypeAlias = Literal["completed", "idle_timeout", "max_duration", "agent_ended", "human_ended", "opted_out", "no_reply", "erased", "abandoned", "template_failed", "ai_unavailable"] | str
-"""Why a chat ended."""
+"""Why a chat ended.
+
+- `completed`: it was ended over the API.
+- `idle_timeout`: nobody wrote for too long.
+- `max_duration`: it lasted too long, or has as many messages as it may.
+- `agent_ended`: the agent ended it.
+- `human_ended`: a teammate ended it.
+- `opted_out`: the customer asked not to be written to again.
+- `no_reply`: the customer never answered.
+- `erased`: the person was erased.
+- `abandoned`: the workspace was suspended.
+- `template_failed`: its first message could not be sent.
+- `ai_unavailable`: the agent's flow could not go on, or no language model answered."""
 
 ChatOrigin: TypeAlias = Literal["inbound", "template_start", "call_followup", "campaign", "ai_unavailable"] | str
-"""How a chat on the messaging channel began."""
+"""How a chat on the messaging channel began.
+
+- `inbound`: the customer wrote first.
+- `template_start`: a template was sent over the API.
+- `call_followup`: the customer answered a message that was sent during a call.
+- `campaign`: the customer answered a campaign.
+- `ai_unavailable`: the customer wrote, and the agent could not take the chat."""
 
 ChatRole: TypeAlias = Literal["user", "agent", "human"] | str
-"""Who wrote a message: the customer, the agent, or a teammate."""
+"""Who wrote a message: the customer, the agent, or a teammate.
+
+- `user`: the customer.
+- `agent`: the agent.
+- `human`: a teammate."""
 
 ChatState: TypeAlias = Literal["ai", "awaiting_human", "human", "ended"] | str
-"""State of a chat session."""
+"""State of a chat session.
+
+- `ai`: the agent answers.
+- `awaiting_human`: it waits for a person.
+- `human`: a teammate has it, and the agent is silent.
+- `ended`: it is over."""
 
 ColumnColor: TypeAlias = Literal["grey", "blue", "green", "amber", "red", "plum", "teal", "indigo"] | str
 """The colour of a column."""
 
 ColumnType: TypeAlias = Literal["new", "open", "advancing", "won", "lost", "dnc", "no_contact"] | str
-"""What a column means, whatever its name."""
+"""What a column means, whatever its name.
+
+- `new`: where cards begin.
+- `open`: contacted, and nothing decided.
+- `advancing`: on the way to the goal.
+- `won`: the goal was reached.
+- `lost`: the goal will not be reached.
+- `dnc`: the person asked not to be called again.
+- `no_contact`: nobody answered, and nobody will try again."""
 
 Communication: TypeAlias = Literal["transactional", "service", "promotional"] | str
-"""The kind of commercial communication that an agent's calls are."""
+"""The kind of commercial communication that an agent's calls are.
+
+- `transactional`: follows a transaction of the customer.
+- `service`: is about a product or a relation that the customer has.
+- `promotional`: advertises; mixed content counts as this."""
 
 ConnectorPushStatus: TypeAlias = Literal["success", "failed", "skipped"] | str
-"""Result of a write-back to a connected system."""
+"""Result of a write-back to a connected system.
+
+- `success`: the system accepted it.
+- `failed`: the system refused it or did not answer.
+- `skipped`: there was nothing to send."""
 
 ConsentSource: TypeAlias = Literal["web_form", "app", "call", "sms", "email", "chatapp", "paper", "branch", "import", "other"] | str
-"""How a contact agreed to be called."""
+"""How a contact agreed to be called.
+
+- `web_form`: a form on a web page.
+- `app`: your own app.
+- `call`: a phone call.
+- `sms`: a text message.
+- `email`: an e-mail.
+- `chatapp`: the messaging channel.
+- `paper`: a signed paper.
+- `branch`: in person at a branch.
+- `import`: taken over from another system.
+- `other`: any other way."""
 
 ContactLanguage: TypeAlias = Literal["en", "hi"] | str
-"""Language of a contact: `en` (English) or `hi` (Hindi)."""
+"""Language of a contact: `en` (English) or `hi` (Hindi).
+
+- `en`: English.
+- `hi`: Hindi."""
 
 ConversationStatus: TypeAlias = Literal["active", "ended"] | str
-"""Whether a conversation is open: `active` or `ended`."""
+"""Whether a conversation is open: `active` or `ended`.
+
+- `active`: it is open.
+- `ended`: it is over; `end_cause` says why."""
 
 CriterionKind: TypeAlias = Literal["pass_fail", "score"] | str
-"""How a criterion is graded: met or not, or by a score."""
+"""How a criterion is graded: met or not, or by a score.
+
+- `pass_fail`: met or not.
+- `score`: a score, and met from its threshold on."""
 
 DataStreamKind: TypeAlias = Literal["webhook", "api", "spreadsheet", "crm_1", "crm_2", "crm_3", "storefront"] | str
-"""How the records of a stream arrive."""
+"""How the records of a stream arrive.
+
+- `webhook`: pushed to the stream's own address, with its token.
+- `api`: pushed with an API key.
+- `spreadsheet`: rows of a Google Sheets spreadsheet.
+- `crm_1`: contacts of HubSpot.
+- `crm_2`: leads or contacts of Salesforce.
+- `crm_3`: leads or contacts of Zoho CRM.
+- `storefront`: customers of a Shopify store."""
 
 DataStreamStatus: TypeAlias = Literal["active", "paused", "error"] | str
-"""Where a stream is."""
+"""Where a stream is.
+
+- `active`: it accepts records.
+- `paused`: it accepts none until it is made active again.
+- `error`: failures of the other system stopped it; `last_error` says why."""
 
 DeliveryStatus: TypeAlias = Literal["pending", "succeeded", "failed"] | str
-"""Status of a delivery: `pending` (it is attempted), `succeeded` or `failed` (given up; it can be replayed)."""
+"""Status of a delivery: `pending` (it is attempted), `succeeded` or `failed` (given up; it can be replayed).
+
+- `pending`: it is being attempted.
+- `succeeded`: the endpoint accepted it.
+- `failed`: it was given up; it can be replayed."""
 
 Direction: TypeAlias = Literal["outbound", "inbound"] | str
-"""Who calls: the agent, or the person."""
+"""Who calls: the agent, or the person.
+
+- `outbound`: the agent calls the person.
+- `inbound`: the person calls a number of the workspace."""
 
 DisclosureWord: TypeAlias = Literal["kept", "missed"] | str
-"""The result of a disclosure."""
+"""The result of a disclosure.
+
+- `kept`: it was said in time.
+- `missed`: it was not said in time."""
 
 DocumentFileType: TypeAlias = Literal["application/pdf", "image/jpeg", "image/png", "image/webp"] | str
 """What a file is, by what it holds."""
 
 DocumentStatus: TypeAlias = Literal["open", "verified", "unverified", "failed", "rejected"] | str
-"""State of a requested document."""
+"""State of a requested document.
+
+- `open`: no file was accepted so far.
+- `verified`: it is the requested document, and all details were read.
+- `unverified`: it was accepted, and a person must review it.
+- `failed`: no file was accepted.
+- `rejected`: a teammate rejected it."""
 
 ErrorCode: TypeAlias = Literal["active_session_exists", "agent_in_use", "agent_locked", "agent_not_active", "agent_not_call", "agent_not_chatapp", "agent_not_found", "agent_not_inbound", "agent_not_outbound", "agent_not_published", "agent_number_mismatch", "agent_number_missing", "agent_offline", "agent_unavailable", "agent_uses_flow", "api_scope_missing", "assignee_not_allowed", "brain_unavailable", "call_blocked", "call_not_active", "call_not_placed", "campaign_launched", "campaign_limit", "channel_not_supported", "chat_not_enabled", "chatapp_agents_off", "chatapp_campaign", "chatapp_config_unexpected", "chatapp_disabled", "chatapp_not_connected", "column_not_on_board", "compliance_pack_invalid", "concurrency_limit", "conflict", "contact_erased", "contact_has_history", "contact_opted_out", "conversation_ended", "cross_site", "delivery_failed", "delivery_redacted", "dlt_required", "document_not_requested", "document_too_large", "document_unreadable", "document_unsupported", "endpoint_limit", "feature_disabled", "flow_conflict", "flow_not_ready", "from_number_not_owned", "hangup_failed", "hangup_unavailable", "held_by_helpdesk", "held_by_teammate", "idempotency_in_progress", "idempotency_key_reused", "inbox_full", "insufficient_balance", "internal_error", "invalid_cursor", "invalid_idempotency_key", "invalid_number", "invalid_opt_in", "invalid_request", "invalid_schedule", "invalid_variables", "invalid_webhook_url", "invitation_invalid", "knowledge_base_full", "knowledge_base_limit", "knowledge_base_not_found", "kyb_required", "link_invalid", "link_not_fetched", "malformed_json", "method_not_allowed", "missing_required_variables", "no_phone_number", "no_valid_numbers", "not_found", "nudge_in_flight", "nudge_not_cancellable", "openid_refused", "opt_in_required", "opt_out_downgrade", "outside_calling_window", "password_wrong", "payload_too_large", "pending_limit", "phone_immutable", "phone_number_required", "phone_taken", "plan_feature_locked", "possibly_placed", "preflight_blocked", "provider_refused", "provider_unavailable", "range_not_satisfiable", "rate_limited", "recipient_unsupported", "reply_failed", "reply_in_progress", "request_timeout", "role_missing", "scheduled_at_in_past", "scheduled_at_too_far", "scheduled_call_not_cancellable", "session_ended", "sign_in_failed", "sign_in_link_invalid", "stream_attached", "stream_limit", "stream_paused", "template_not_found", "template_params_invalid", "template_unavailable", "test_mode_read_only", "tier_limit_reached", "unauthorized", "unavailable", "unknown_field", "vertical_not_allowed", "voice_unavailable", "window_closed", "workflow_template_invalid", "workspace_suspended"] | str
 """Code of an error, such as `not_found`. Each has a page of its own in `doc_url`."""
 
 EvaluationCause: TypeAlias = Literal["insufficient_balance", "workspace_suspended", "feature_disabled", "no_model", "model_failed", "nothing_to_read", "criteria_gone"] | str
-"""Why a conversation was not graded, or by no model."""
+"""Why a conversation was not graded, or by no model.
+
+- `insufficient_balance`: the wallet did not cover it.
+- `workspace_suspended`: the workspace was suspended.
+- `feature_disabled`: the feature `evaluation` is off.
+- `no_model`: no language model that grades is configured.
+- `model_failed`: the model did not answer, or not in the required form.
+- `nothing_to_read`: the customer said nothing, or the conversation was erased.
+- `criteria_gone`: the version of the criteria is no longer kept."""
 
 EvaluationStatus: TypeAlias = Literal["pending", "graded", "failed", "skipped"] | str
-"""How far an evaluation has got."""
+"""How far an evaluation has got.
+
+- `pending`: it waits to be graded.
+- `graded`: a model graded it.
+- `failed`: no model could grade it; each verdict is `na`.
+- `skipped`: it was not graded and has no verdicts; `cause` says why."""
 
 EvaluationSweepStatus: TypeAlias = Literal["running", "finished", "cancelled", "stopped"] | str
-"""Where a sweep is."""
+"""Where a sweep is.
+
+- `running`: conversations are being graded.
+- `finished`: all of them were worked.
+- `cancelled`: a request cancelled it.
+- `stopped`: it ended early: the wallet did not cover it, or evaluation is off."""
 
 EvaluationTrigger: TypeAlias = Literal["auto", "sweep", "manual"] | str
-"""What started an evaluation."""
+"""What started an evaluation.
+
+- `auto`: the end of the conversation.
+- `sweep`: a sweep over past conversations.
+- `manual`: a request for this conversation."""
 
 EvaluationVerdict: TypeAlias = Literal["pass", "fail", "na"] | str
-"""`na`: it does not apply, or no grade could be had."""
+"""`na`: it does not apply, or no grade could be had.
+
+- `pass`: the criterion was met.
+- `fail`: the criterion was not met.
+- `na`: it does not apply, or no grade could be had."""
 
 EventType: TypeAlias = Literal["call.started", "call.completed", "call.failed", "call.transferred", "transcript.ready", "recording.ready", "outcome.captured", "nudge.scheduled", "nudge.dialing", "nudge.attempt_ended", "nudge.finished", "scheduled_call.cancelled", "contact.opted_out", "campaign.finished", "board.card_moved", "wallet.low", "stream.record_rejected", "message.received", "message.sent", "message.delivered", "message.read", "message.failed", "chat.started", "chat.completed", "chat.analyzed", "chat.taken_over", "chat.handed_back", "chat.assigned", "chat.handoff_requested", "chat.evaluated", "document.received", "document.updated", "chatapp.number_quality_changed", "chatapp.account_restricted", "chatapp.number_ai_paused", "chatapp.template.updated", "webhook.test"] | str
-"""Type of an event, such as `call.completed`."""
+"""Type of an event, such as `call.completed`.
+
+- `call.started`: The call connected: the callee answered, or the inbound agent picked up.
+- `call.completed`: A connected call ended.
+- `call.failed`: The call never connected.
+- `call.transferred`: The agent handed the caller to a person who answered.
+- `transcript.ready`: Transcript and extracted fields are saved.
+- `recording.ready`: The recording is available.
+- `outcome.captured`: The call's outcome was set.
+- `nudge.scheduled`: A nudge is held for a future time.
+- `nudge.dialing`: A nudge call was placed and answered.
+- `nudge.attempt_ended`: An attempt ended unanswered and a retry was scheduled.
+- `nudge.finished`: A nudge reached its final result.
+- `scheduled_call.cancelled`: A scheduled call was cancelled and will not be placed.
+- `contact.opted_out`: A contact was put on the do-not-call list, or replied STOP.
+- `campaign.finished`: A campaign completed.
+- `board.card_moved`: A card moved into a column of a board with the automation `event`.
+- `wallet.low`: The wallet is low, or cannot cover a call.
+- `stream.record_rejected`: A data stream received a record that cannot be dialled.
+- `message.received`: A customer sent the chat-app number a message.
+- `message.sent`: The channel accepted a message.
+- `message.delivered`: A message reached the customer's phone.
+- `message.read`: The customer read a message.
+- `message.failed`: A message failed at the channel, or was refused because the customer opted out.
+- `chat.started`: A chat began.
+- `chat.completed`: A chat ended.
+- `chat.analyzed`: A finished chat was analysed.
+- `chat.taken_over`: A helpdesk took a conversation over.
+- `chat.handed_back`: A helpdesk handed a conversation back.
+- `chat.assigned`: A conversation was assigned to a teammate.
+- `chat.handoff_requested`: A conversation waits for a person.
+- `chat.evaluated`: A finished chat was graded.
+- `document.received`: A document step finished in a chat.
+- `document.updated`: A teammate verified or rejected a document.
+- `chatapp.number_quality_changed`: A number's quality rating changed.
+- `chatapp.account_restricted`: The provider restricted, flagged or disabled the business account.
+- `chatapp.number_ai_paused`: AI replies on a number pause for an hour.
+- `chatapp.template.updated`: A template changed at the provider.
+- `webhook.test`: A test event sent on request."""
 
 ExtractionType: TypeAlias = Literal["text", "boolean", "number"] | str
-"""The type of an extracted value."""
+"""The type of an extracted value.
+
+- `text`: a string.
+- `boolean`: `true` or `false`.
+- `number`: a number."""
 
 FlowIssueLevel: TypeAlias = Literal["error", "warning"] | str
-"""Level of an issue: `error` blocks publishing, `warning` does not."""
+"""Level of an issue: `error` blocks publishing, `warning` does not.
+
+- `error`: the flow cannot be published.
+- `warning`: it can be published, and somebody should look."""
 
 FoundType: TypeAlias = Literal["contact", "call", "agent", "campaign", "campaign_run", "knowledge_base", "nudge", "scheduled_call", "number", "recording", "webhook_endpoint", "delivery", "event"] | str
-"""Kind of object that was found."""
+"""Kind of object that was found.
+
+- `contact`: a contact.
+- `call`: a call.
+- `agent`: an agent.
+- `campaign`: a campaign.
+- `campaign_run`: a run of a campaign.
+- `knowledge_base`: a knowledge base.
+- `nudge`: a nudge.
+- `scheduled_call`: a scheduled call.
+- `number`: a phone number of the workspace.
+- `recording`: a recording; its title is the id of its call.
+- `webhook_endpoint`: a webhook endpoint.
+- `delivery`: a delivery of an event.
+- `event`: an event."""
 
 FullTranscriptStatus: TypeAlias = Literal["pending", "processing", "done", "failed"] | str
-"""Progress of a transcript: `pending`, `processing`, `done`, or `failed` when it could not be made."""
+"""Progress of a transcript: `pending`, `processing`, `done`, or `failed` when it could not be made.
+
+- `pending`: it waits to be made.
+- `processing`: it is being made.
+- `done`: it is there.
+- `failed`: it could not be made."""
 
 GradedConversation: TypeAlias = Literal["chat", "call"] | str
-"""What is graded: a chat or a call."""
+"""What is graded: a chat or a call.
+
+- `chat`: a chat.
+- `call`: a call."""
 
 HeldReason: TypeAlias = Literal["calling_window", "frequency", "caller_id_cap", "provider_error"] | str
-"""Why a row waits."""
+"""Why a row waits.
+
+- `calling_window`: it is outside the calling hours.
+- `frequency`: the number was dialled as often as it may be.
+- `caller_id_cap`: each own number has reached its daily cap.
+- `provider_error`: the carrier refuses calls."""
 
 InboxAssignment: TypeAlias = Literal["manual", "round_robin"] | str
-"""How chats that wait for a person find one: `manual` or `round_robin`."""
+"""How chats that wait for a person find one: `manual` or `round_robin`.
+
+- `manual`: members take them.
+- `round_robin`: they are given to members who are available, in turn."""
 
 InvalidReason: TypeAlias = Literal["invalid_phone", "not_indian", "duplicate", "erased"] | str
-"""Why a row is never dialled."""
+"""Why a row is never dialled.
+
+- `invalid_phone`: not a phone number.
+- `not_indian`: a number outside India.
+- `duplicate`: an earlier row has the same number.
+- `erased`: the person was erased."""
 
 KnowledgeSource: TypeAlias = Literal["text", "file", "link"] | str
-"""Where a document of a knowledge base came from."""
+"""Where a document of a knowledge base came from.
+
+- `text`: a text that was sent.
+- `file`: a file that was uploaded.
+- `link`: a web page."""
 
 LanguageCode: TypeAlias = Literal["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"] | str
 """Code of a language that agents speak and write."""
 
 LiveSpeaker: TypeAlias = Literal["agent", "customer"] | str
-"""Who said something on a call."""
+"""Who said something on a call.
+
+- `agent`: the agent.
+- `customer`: the person on the line."""
 
 LogChain: TypeAlias = Literal["audit", "grievances", "consent", "actions"] | str
-"""A chain of the decision log."""
+"""A chain of the decision log.
+
+- `audit`: each allowed and each refused dial or chat, with the verdict of every rule.
+- `grievances`: requests of persons about their data: erasures.
+- `consent`: consent given, withdrawn and restored.
+- `actions`: changes by members, keys and the operator."""
 
 LogChannel: TypeAlias = Literal["voice", "chat"] | str
-"""What a decision was about: a call or a chat."""
+"""What a decision was about: a call or a chat.
+
+- `voice`: a call.
+- `chat`: a chat."""
 
 LogStrand: TypeAlias = Literal["audit", "grievances", "consent", "actions", "audit_test", "grievances_test", "consent_test", "actions_test"] | str
-"""Name of a chain of the decision log; in test mode with the suffix `_test`."""
+"""Name of a chain of the decision log; in test mode with the suffix `_test`.
+
+- `audit`: dials and chats.
+- `grievances`: requests of persons about their data.
+- `consent`: consent and opt-outs.
+- `actions`: changes by members, keys and the operator.
+- `audit_test`: `audit` of test mode.
+- `grievances_test`: `grievances` of test mode.
+- `consent_test`: `consent` of test mode.
+- `actions_test`: `actions` of test mode."""
 
 LogVerdict: TypeAlias = Literal["allowed", "blocked"] | str
-"""Whether a dial or chat was allowed."""
+"""Whether a dial or chat was allowed.
+
+- `allowed`: it went ahead.
+- `blocked`: a rule or a check stopped it."""
 
 MessageDirection: TypeAlias = Literal["outbound", "inbound"] | str
-"""Whether a message goes to the customer or comes from them."""
+"""Whether a message goes to the customer or comes from them.
+
+- `outbound`: it goes to the customer.
+- `inbound`: it comes from the customer."""
 
 MessageSource: TypeAlias = Literal["customer", "agent", "human", "voice_tool", "board_action", "api", "campaign", "test", "system"] | str
-"""Who sent a message."""
+"""Who sent a message.
+
+- `customer`: the customer.
+- `agent`: the agent in a chat.
+- `human`: a teammate.
+- `voice_tool`: an agent during a call.
+- `board_action`: an automation of a board's column.
+- `api`: a request over the API.
+- `campaign`: a campaign.
+- `test`: a test message.
+- `system`: the service itself, or somebody who wrote in the channel's own app."""
 
 MessageStatus: TypeAlias = Literal["queued", "sent", "delivered", "read", "failed", "delivery_unknown", "received", "deleted"] | str
-"""Where a message is. A status never moves backwards."""
+"""Where a message is. A status never moves backwards.
+
+- `queued`: it waits to be sent.
+- `sent`: the channel accepted it.
+- `delivered`: it is on the customer's phone.
+- `read`: the customer opened it.
+- `failed`: it was not delivered.
+- `delivery_unknown`: it is unknown whether the channel has it; it is never sent again.
+- `received`: it came from the customer.
+- `deleted`: the customer deleted it, or it was erased."""
 
 MovedBy: TypeAlias = Literal["api", "sorting"] | str
-"""What moved a card: `api` for a person or a key, `sorting` after a call or a conversation."""
+"""What moved a card: `api` for a person or a key, `sorting` after a call or a conversation.
+
+- `api`: a member or an API key.
+- `sorting`: the sorting after a conversation."""
 
 NewContactCard: TypeAlias = Dict[str, Any]
 """A contact card in the channel's own form, with at least `name.formatted_name`."""
 
 NudgeDecision: TypeAlias = Literal["queue", "hold", "dial", "ring", "connect", "talk", "note", "finish"] | str
 """A decision about a nudge: `queue` (it is due), `hold` (it waits), `dial`, `ring`, `connect` (picked up), `talk`, `note` (nothing changes)
-or `finish`."""
+or `finish`.
+
+- `queue`: it is due.
+- `hold`: it waits.
+- `dial`: it is dialled.
+- `ring`: the phone rings.
+- `connect`: somebody picked up.
+- `talk`: the call is live.
+- `note`: something is noted and nothing changes.
+- `finish`: it is over."""
 
 NudgeResult: TypeAlias = Literal["connected", "voicemail", "opted_out", "no_answer", "busy", "failed", "blocked", "expired", "cancelled"] | str
-"""How a nudge ended."""
+"""How a nudge ended.
+
+- `connected`: the person was reached.
+- `voicemail`: a machine answered.
+- `opted_out`: the person asked not to be called again.
+- `no_answer`: nobody picked up.
+- `busy`: the line was busy.
+- `failed`: the call could not be made.
+- `blocked`: a compliance rule refused it.
+- `expired`: it expired before the first dial.
+- `cancelled`: it was cancelled, its key revoked, or the person erased."""
 
 NudgeStatus: TypeAlias = Literal["queued", "scheduled", "dialing", "in_progress", "finished"] | str
-"""Where a nudge is."""
+"""Where a nudge is.
+
+- `queued`: due; also while the phone rings.
+- `scheduled`: held until `next_attempt_at`.
+- `dialing`: the person picked up, and the agent is being connected.
+- `in_progress`: the call is live.
+- `finished`: it is over; `result` is set."""
 
 NumberSeries: TypeAlias = Literal["140", "1600"] | str
-"""A series of numbers that is allotted to one kind of calls."""
+"""A series of numbers that is allotted to one kind of calls.
+
+- `140`: 140xxxxxxx, for promotional calls.
+- `1600`: 1600xxxxxx and 1601xxxxxx, for service and transactional calls of banks, lenders, insurers and the government."""
 
 OnActiveSession: TypeAlias = Literal["reject", "send_in_session"] | str
-"""What to do when a conversation is open: `reject` (409 `active_session_exists`) or `send_in_session` (the template is sent into it)."""
+"""What to do when a conversation is open: `reject` (409 `active_session_exists`) or `send_in_session` (the template is sent into it).
+
+- `reject`: the request is 409 `active_session_exists`.
+- `send_in_session`: the template is sent into the open conversation."""
 
 OutsideWindow: TypeAlias = Literal["queue", "reject"] | str
-"""Wait for the calling window, or do not call outside it."""
+"""Wait for the calling window, or do not call outside it.
+
+- `queue`: wait for the next opening.
+- `reject`: do not call: the request is refused."""
 
 PreflightProblemCode: TypeAlias = Literal["agent_missing", "agent_not_published", "agent_not_call", "agent_not_outbound", "flow_not_ready", "no_phone_number", "from_number_not_owned", "kyb_required", "workspace_suspended", "insufficient_balance", "balance_too_small", "list_empty", "nobody_to_call", "missing_required_variables", "completed", "past_end_date", "not_done_by_end_date", "never_open", "voice_unavailable", "number_series", "dlt_entity_required", "dlt_template_required"] | str
-"""Code of a problem or a warning of a preflight."""
+"""Code of a problem or a warning of a preflight.
+
+- `agent_missing`: the agent was deleted.
+- `agent_not_published`: the agent is a draft.
+- `agent_not_call`: the agent is a chat agent.
+- `agent_not_outbound`: the agent only answers calls.
+- `flow_not_ready`: the agent's flow cannot run.
+- `no_phone_number`: the workspace has no phone number.
+- `from_number_not_owned`: `from_number` is not an active number of the workspace.
+- `kyb_required`: the operator has not verified the business.
+- `workspace_suspended`: the workspace is suspended.
+- `insufficient_balance`: the wallet does not cover one call.
+- `balance_too_small`: the wallet does not cover all calls.
+- `list_empty`: the calling list has no rows.
+- `nobody_to_call`: no row is left that would be called.
+- `missing_required_variables`: rows lack variables that the agent's flow requires.
+- `completed`: the campaign is completed.
+- `past_end_date`: the end date of the campaign has passed.
+- `not_done_by_end_date`: the list cannot be worked before the end date.
+- `never_open`: the hours of the campaign and of the compliance pack never overlap.
+- `voice_unavailable`: no carrier or speech provider is available.
+- `number_series`: the own numbers are of a series that these calls may not use.
+- `dlt_entity_required`: the registered id (DLT) of the business is missing.
+- `dlt_template_required`: the registered id (DLT) of the template is missing."""
 
 PriorRole: TypeAlias = Literal["customer", "agent", "bot"] | str
-"""Who wrote a message from before the conversation."""
+"""Who wrote a message from before the conversation.
+
+- `customer`: the customer.
+- `agent`: a person of the business.
+- `bot`: a machine of the business."""
 
 PushedRecords: TypeAlias = Dict[str, Any] | List[Dict[str, Any]]
 """Records: one object, a list of up to 500 objects, or `{"records": [...]}`."""
 
 ReactionStage: TypeAlias = Literal["recognition", "model", "synthesis"] | str
-"""The part that a provider has in a reaction."""
+"""The part that a provider has in a reaction.
+
+- `recognition`: recognising speech.
+- `model`: the language model.
+- `synthesis`: synthesising speech."""
 
 RecordChain: TypeAlias = Literal["audit", "grievances", "consent"] | str
-"""The chains whose records are decisions."""
+"""The chains whose records are decisions.
+
+- `audit`: dials and chats.
+- `grievances`: requests of persons about their data.
+- `consent`: consent and opt-outs."""
 
 RecordOutcome: TypeAlias = Literal["accepted", "invalid", "duplicate"] | str
-"""What became of a record that was sent."""
+"""What became of a record that was sent.
+
+- `accepted`: it is new and its number can be called.
+- `invalid`: it is new and cannot be called.
+- `duplicate`: it was there already, and nothing was changed."""
 
 RecordReason: TypeAlias = Literal["no_phone", "invalid_phone", "not_indian", "too_many_fields"] | str
-"""Why a record cannot be called."""
+"""Why a record cannot be called.
+
+- `no_phone`: it has no phone number.
+- `invalid_phone`: its number is not a phone number.
+- `not_indian`: its number is of another country.
+- `too_many_fields`: none of the fields that were kept is a number, and others were left out."""
 
 RecordStatus: TypeAlias = Literal["accepted", "invalid"] | str
-"""Whether a record can be called."""
+"""Whether a record can be called.
+
+- `accepted`: its number can be called.
+- `invalid`: it cannot be called; `reason` says why."""
 
 RetryOn: TypeAlias = Literal["no_answer", "busy"] | str
-"""A result after which a dial is retried: `no_answer` or `busy`."""
+"""A result after which a dial is retried: `no_answer` or `busy`.
+
+- `no_answer`: nobody picked up.
+- `busy`: the line was busy."""
 
 RowFailure: TypeAlias = Literal["missing_required_variables", "invalid_variables", "invalid_number", "provider_error"] | str
-"""Why a row was given up without a call."""
+"""Why a row was given up without a call.
+
+- `missing_required_variables`: it lacks variables that the agent's flow requires.
+- `invalid_variables`: a value is not a text, a number or a boolean.
+- `invalid_number`: its number is no longer valid.
+- `provider_error`: the carrier refused every dial before any ring."""
 
 ScheduledCallStatus: TypeAlias = Literal["scheduled", "placed", "failed", "cancelled"] | str
-"""Where a scheduled call is."""
+"""Where a scheduled call is.
+
+- `scheduled`: it waits, or is being dialled.
+- `placed`: the carrier accepted the call.
+- `failed`: it could not be placed; `reason` says why.
+- `cancelled`: it was cancelled, or the number must not be called."""
 
 Speaker: TypeAlias = Literal["agent", "customer"] | str
-"""Who said a turn of the transcript."""
+"""Who said a turn of the transcript.
+
+- `agent`: the agent.
+- `customer`: the person on the line."""
 
 StagedFindingCode: TypeAlias = Literal["missing_required_variables", "invalid_phone", "not_indian", "duplicate", "erased", "dnd", "opt_out", "consent", "number_series", "calling_window", "frequency_cap", "caller_id_cap", "date_day_first", "date_month_first", "number_with_exponent"] | str
-"""What was found about rows of a staged list."""
+"""What was found about rows of a staged list.
+
+- `missing_required_variables`: a value that the agent's flow requires is missing.
+- `invalid_phone`: not a phone number.
+- `not_indian`: a number outside India.
+- `duplicate`: an earlier row has the same number.
+- `erased`: the person was erased.
+- `dnd`: the number is on the do-not-disturb registry.
+- `opt_out`: the number is on the do-not-call list, or the person opted out.
+- `consent`: the compliance pack requires a consent that is not recorded.
+- `number_series`: the own number is of a series that these calls may not use.
+- `calling_window`: outside the hours of the compliance pack and the campaign.
+- `frequency_cap`: the number was dialled as often as it may be.
+- `caller_id_cap`: more rows than the own numbers of the campaign may dial on a day.
+- `date_day_first`: a date that was read with its day first.
+- `date_month_first`: a date that was read with its month first.
+- `number_with_exponent`: a number in exponent notation, whose last digits a spreadsheet dropped."""
 
 StagedHarm: TypeAlias = Literal["stops", "never_dialled", "skipped", "waits", "read_as"] | str
-"""What a finding about rows of a staged list does."""
+"""What a finding about rows of a staged list does.
+
+- `stops`: the list cannot take effect while it has such rows.
+- `never_dialled`: the row is never dialled.
+- `skipped`: a compliance rule refuses the call.
+- `waits`: the row is dialled later.
+- `read_as`: a value that can be read in more than one way."""
 
 TakenOver: TypeAlias = Literal["taken_over"] | str
 """The helpdesk answers: always `taken_over`."""
 
 TemplateCategory: TypeAlias = Literal["MARKETING", "UTILITY", "AUTHENTICATION"] | str
-"""What a template is for."""
+"""What a template is for.
+
+- `MARKETING`: offers and news, only for people who agreed to them.
+- `UTILITY`: about something that the customer has or does.
+- `AUTHENTICATION`: one-time passwords."""
 
 TemplateComponent: TypeAlias = Dict[str, Any]
 """A component of a template in the channel's own form, such as `{type: BODY, text, example}`."""
 
 TemplateStatus: TypeAlias = Literal["PENDING", "APPROVED", "REJECTED", "PAUSED", "DISABLED", "IN_APPEAL", "PENDING_DELETION", "DELETED", "LIMIT_EXCEEDED", "ARCHIVED"] | str
-"""Where a template is at the provider; only an approved one can be sent."""
+"""Where a template is at the provider; only an approved one can be sent.
+
+- `PENDING`: the provider is reviewing it.
+- `APPROVED`: it may be sent.
+- `REJECTED`: the provider refused it.
+- `PAUSED`: it is paused because people report it.
+- `DISABLED`: it was switched off for good.
+- `IN_APPEAL`: its refusal is being reviewed.
+- `PENDING_DELETION`: it is about to be deleted.
+- `DELETED`: it was deleted.
+- `LIMIT_EXCEEDED`: the account has too many templates.
+- `ARCHIVED`: it was archived."""
 
 TryEndCause: TypeAlias = Literal["agent_ended", "caller_hangup", "silence_timeout", "transfer_handoff", "model_unavailable", "error"] | str
-"""Why the conversation of a run ended."""
+"""Why the conversation of a run ended.
+
+- `agent_ended`: the agent ended it.
+- `caller_hangup`: the customer left.
+- `silence_timeout`: the customer said nothing for too long.
+- `transfer_handoff`: a person took over.
+- `model_unavailable`: the language model failed repeatedly.
+- `error`: the flow could not go on."""
 
 TryStopCode: TypeAlias = Literal["no_start", "missing_edge", "unknown_step", "endless_loop", "too_many_requests", "step_gone"] | str
-"""Why a run cannot go on."""
+"""Why a run cannot go on.
+
+- `no_start`: the flow does not say with which step it starts.
+- `missing_edge`: an edge of the step leads nowhere.
+- `unknown_step`: an edge of the step names a step that does not exist.
+- `endless_loop`: a step would be entered twice without anything in between.
+- `too_many_requests`: more than 50 requests to models and tools without a word of the customer.
+- `step_gone`: the step at which it waited is gone."""
 
 Vertical: TypeAlias = Literal["general", "collections", "lending", "financial_services", "debt_recovery"] | str
-"""What an agent's calls are about; all but `general` are regulated."""
+"""What an agent's calls are about; all but `general` are regulated.
+
+- `general`: anything that is not specially regulated.
+- `collections`: collecting payments that are due to the workspace.
+- `lending`: selling and servicing loans.
+- `financial_services`: banking, insurance and investments.
+- `debt_recovery`: recovering debts on behalf of others."""
 
 WantedStatus: TypeAlias = Literal["active", "paused"] | str
-"""`active`: the stream accepts records, and one that stopped with an error is checked at once; `paused`: it accepts none."""
+"""`active`: the stream accepts records, and one that stopped with an error is checked at once; `paused`: it accepts none.
+
+- `active`: it accepts records.
+- `paused`: it accepts none."""
 
 WebhookStatus: TypeAlias = Literal["active", "disabled"] | str
-"""Whether an endpoint gets deliveries: `active` or `disabled`."""
+"""Whether an endpoint gets deliveries: `active` or `disabled`.
+
+- `active`: it receives deliveries.
+- `disabled`: it receives none, and pending ones are given up."""
 
 WithAgent: TypeAlias = Literal["with_agent"] | str
 """The agent answers: always `with_agent`."""
 
 WorkflowTemplate: TypeAlias = Literal["collections", "onboarding", "prompt-driven"] | str
-"""How an agent's conversation is laid out."""
+"""How an agent's conversation is laid out.
+
+- `collections`: asks for a payment.
+- `onboarding`: welcomes a customer and gathers details.
+- `prompt-driven`: follows the agent's prompt alone."""
 
 
 class Account(Model):
@@ -403,7 +919,7 @@ class ActionChange(Model):
     """A changed field. Secrets and personal data are named without their values."""
 
     field: str = NOT_SENT
-    """Name of the field."""
+    """Name of the field that was changed."""
     before: Any = None
     """Its value before the change; absent if it is withheld or there was none."""
     after: Any = None
@@ -411,7 +927,7 @@ class ActionChange(Model):
 
 
 class ActionPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `Action`, with the cursor of the next page."""
 
     data: List[Action]
     """The objects of this page."""
@@ -628,22 +1144,25 @@ class AgentModels(Model):
     others."""
 
     recogniser: str | None = None
-    """Speech recognition on calls."""
+    """Name of the preferred provider of speech recognition on calls, one of `recognisers` of `GET /v1/voices`; absent for the order of the
+    installation."""
     synthesiser: str | None = None
-    """Speech output on calls."""
+    """Name of the preferred provider of speech output on calls, one of `synthesisers` of `GET /v1/voices`; absent for the order of the
+    installation."""
     language_model: str | None = None
-    """The language model, on calls and in chats."""
+    """Name of the preferred provider of language models on calls and in chats, one of `language_models` of `GET /v1/voices`; absent for the
+    order of the installation."""
 
 
 class AgentReaction(Model):
-    """How fast one agent reacts."""
+    """How fast one agent answers on calls."""
 
     agent_id: str | None = NOT_SENT
     """Id of the agent; null for calls without an agent."""
     name: str | None = NOT_SENT
     """The agent's name, kept after its deletion; null for calls without an agent."""
     answers: int = NOT_SENT
-    """Answers that were measured."""
+    """Number of answers of the agent that were measured."""
     p50_ms: int | None = NOT_SENT
     """Median in milliseconds, within two in a hundred; null without answers."""
     p95_ms: int | None = NOT_SENT
@@ -969,9 +1488,9 @@ class CallAnalytics(Model):
     sentiment: List[SentimentCount] = NOT_SENT
     """Number of calls by sentiment, most first; calls that were not analysed are left out."""
     reaction: Reactions = NOT_SENT
-    """How fast agents react."""
+    """How fast agents answer on calls, by agent and by provider."""
     costs: CallCosts = NOT_SENT
-    """What the calls cost."""
+    """What the calls of the period cost, in minor units."""
     hours: List[CallHour] | None = None
     """Hours of the day from 0 to 23; only with `groupBy=hour`."""
     weekday_hours: List[CallWeekdayHour] | None = None
@@ -1060,7 +1579,7 @@ class CallData(Model):
     language: LanguageCode | str | None = NOT_SENT
     """The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`."""
     metadata: Dict[str, Any] = NOT_SENT
-    """What the client gave as `metadata`."""
+    """The `metadata` of the request that placed the call; empty without any."""
 
 
 class CallDay(Model):
@@ -1224,7 +1743,7 @@ class CallLatency(Model):
 
 
 class CallPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `Call`, with the cursor of the next page."""
 
     data: List[Call]
     """The objects of this page."""
@@ -1348,7 +1867,7 @@ class CallingList(Model):
     total: int = NOT_SENT
     """Number of rows of the calling list."""
     valid: int = NOT_SENT
-    """Rows that can be dialled."""
+    """Number of rows whose number can be dialled."""
     invalid: int = NOT_SENT
     """Rows that are never dialled: an invalid number, one outside India, a duplicate, or an erased contact."""
 
@@ -1367,7 +1886,7 @@ class CallingListCounts(Model):
     held: int = NOT_SENT
     """Rows that wait for the reason in their `held_reason`."""
     queued: int = NOT_SENT
-    """Rows that were not dialled yet."""
+    """Number of rows that were not dialled yet."""
     invalid: int = NOT_SENT
     """Rows that are never dialled, because the number is invalid, a duplicate or erased."""
     dnc: int = NOT_SENT
@@ -1502,7 +2021,7 @@ class CampaignChatapp(Model):
     phone_number_id: str | None = NOT_SENT
     """The provider's id of the number that sends; null for the default number."""
     rate_per_minute: int = NOT_SENT
-    """Most messages per minute."""
+    """Most messages that the campaign sends in a minute."""
     paused_reason: ChannelCampaignPause | str | None = NOT_SENT
     """Why the service paused the campaign; null if it did not."""
     launched_at: AwareDatetime | None = NOT_SENT
@@ -1642,7 +2161,7 @@ class CampaignProgress(Model):
     held: int = NOT_SENT
     """Rows that wait for the reason in `held_by_reason`."""
     queued: int = NOT_SENT
-    """Rows that were not dialled yet."""
+    """Number of rows that were not dialled yet."""
     invalid: int = NOT_SENT
     """Rows that are never dialled, because the number is invalid, a duplicate or erased."""
     retryable: int = NOT_SENT
@@ -1680,7 +2199,7 @@ class CampaignRun(Model):
 
 
 class CampaignRunList(Model):
-    """An answer with all objects of a kind, without paging."""
+    """All objects of the type `CampaignRun`, without paging."""
 
     data: List[CampaignRun]
     """All objects, in the order that the operation names."""
@@ -1711,7 +2230,7 @@ class CampaignSettings(Model):
     daily_to: str | None = NOT_SENT
     """End of the daily window, `HH:MM`; null for the end of the day."""
     retry_count: int = NOT_SENT
-    """Attempts after the first one."""
+    """Number of attempts after the first one, for a row that was not reached."""
     cooldown_minutes: int = NOT_SENT
     """Pause between two attempts to one row, in minutes."""
     email_notifications: List[str] = NOT_SENT
@@ -1738,7 +2257,7 @@ class CampaignSettingsChange(Model):
     daily_to: str | None = None
     """End of the daily window, `HH:MM` up to `24:00`; not the same as `daily_from`. Null: the end of the day."""
     retry_count: int | None = None
-    """Attempts after the first one; 0 in a new campaign."""
+    """Number of attempts after the first one, for a row that was not reached; 0 in a new campaign."""
     cooldown_minutes: int | None = None
     """Pause between two attempts to one row, in minutes; 0 in a new campaign."""
     email_notifications: List[str] | None = None
@@ -1879,7 +2398,7 @@ class CardMovedColumn(Model):
 
 
 class CardMovedPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `CardMoved`, with the cursor of the next page."""
 
     data: List[CardMoved]
     """The objects of this page."""
@@ -1888,7 +2407,7 @@ class CardMovedPage(Model):
 
 
 class CardPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `Card`, with the cursor of the next page."""
 
     data: List[Card]
     """The objects of this page."""
@@ -1988,7 +2507,7 @@ class ChannelMessage(Model):
 
 
 class ChannelMessagePage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `ChannelMessage`, with the cursor of the next page."""
 
     data: List[ChannelMessage]
     """The objects of this page."""
@@ -2055,7 +2574,7 @@ class ChannelTemplateChange(Model):
 
 
 class ChannelTemplatePage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `ChannelTemplate`, with the cursor of the next page."""
 
     data: List[ChannelTemplate]
     """The objects of this page."""
@@ -2634,7 +3153,7 @@ class ContactOptedOutEvent(Model):
 
 
 class ContactPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `Contact`, with the cursor of the next page."""
 
     data: List[Contact]
     """The objects of this page."""
@@ -2808,7 +3327,7 @@ class ConversationOutcome(Model):
 
 
 class ConversationPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `Conversation`, with the cursor of the next page."""
 
     data: List[Conversation]
     """The objects of this page."""
@@ -2853,7 +3372,7 @@ class ConversationTemplateUse(Model):
 
 
 class CountedDoNotCallEntryList(Model):
-    """A page of a list that is read with an offset."""
+    """A page of objects of the type `DoNotCallEntry`, with their total number."""
 
     data: List[DoNotCallEntry]
     """The objects of this page."""
@@ -2862,7 +3381,7 @@ class CountedDoNotCallEntryList(Model):
 
 
 class CountedWalletTransactionList(Model):
-    """A page of a list that is read with an offset."""
+    """A page of objects of the type `WalletTransaction`, with their total number."""
 
     data: List[WalletTransaction]
     """The objects of this page."""
@@ -2964,11 +3483,11 @@ class CriterionShares(Model):
     name: str | None = NOT_SENT
     """The name of the criterion in the current criteria; null if they lack it."""
     passed: int = NOT_SENT
-    """Conversations that met it."""
+    """Number of conversations that met the criterion."""
     failed: int = NOT_SENT
-    """Conversations that did not meet it."""
+    """Number of conversations that did not meet the criterion."""
     not_applicable: int = NOT_SENT
-    """Conversations with the verdict `na`."""
+    """Number of conversations with the verdict `na`."""
     pass_rate: float | None = NOT_SENT
     """Share of passing: `passed / (passed + failed)`, from 0 to 1; null without any."""
     mean_score: float | None = NOT_SENT
@@ -3103,7 +3622,7 @@ class DeliveryAttempt(Model):
 
 
 class DeliveryPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `Delivery`, with the cursor of the next page."""
 
     data: List[Delivery]
     """The objects of this page."""
@@ -3115,9 +3634,9 @@ class DisclosureStats(Model):
     """Calls whose pack requires a disclosure."""
 
     kept: int = NOT_SENT
-    """How many said it in time."""
+    """Number of calls that said it in time."""
     missed: int = NOT_SENT
-    """How many did not."""
+    """Number of calls that did not say it in time."""
 
 
 class DoNotCallEntry(Model):
@@ -3180,7 +3699,7 @@ class EdgeVisitCount(Model):
     to: str | None = NOT_SENT
     """Id of the step that it enters; null if the version is not kept any more."""
     visits: int = NOT_SENT
-    """How often conversations took it."""
+    """Number of times that conversations took the edge."""
 
 
 class EndedAttempt(Model):
@@ -3451,7 +3970,7 @@ class EvaluationMark(Model):
 
 
 class EvaluationPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `Evaluation`, with the cursor of the next page."""
 
     data: List[Evaluation]
     """The objects of this page."""
@@ -3526,9 +4045,9 @@ class EvaluationSweep(Model):
     conversations: int = NOT_SENT
     """Conversations that were to be graded when it began."""
     graded: int = NOT_SENT
-    """Conversations that a model graded."""
+    """Number of conversations that a model graded."""
     failed: int = NOT_SENT
-    """Conversations that no model could grade."""
+    """Number of conversations that no model could grade."""
     skipped: int = NOT_SENT
     """Conversations that were left out, such as those of erased people."""
     charged_minor: int = NOT_SENT
@@ -3542,7 +4061,7 @@ class EvaluationSweep(Model):
 
 
 class EvaluationSweepPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `EvaluationSweep`, with the cursor of the next page."""
 
     data: List[EvaluationSweep]
     """The objects of this page."""
@@ -3661,7 +4180,7 @@ class FailedCall(Model):
     language: LanguageCode | str | None = NOT_SENT
     """The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`."""
     metadata: Dict[str, Any] = NOT_SENT
-    """What the client gave as `metadata`."""
+    """The `metadata` of the request that placed the call; empty without any."""
     block_reason: str | None = None
     """The compliance gate that refused a dial of a campaign; absent otherwise."""
 
@@ -4027,7 +4546,7 @@ class FlowVersionDetail(Model):
 
 
 class FlowVersionPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `FlowVersion`, with the cursor of the next page."""
 
     data: List[FlowVersion]
     """The objects of this page."""
@@ -4052,9 +4571,9 @@ class FoundItem(Model):
     """A result of a search."""
 
     type: FoundType | str = NOT_SENT
-    """What kind of thing it is."""
+    """Kind of the object, such as `contact` or `call`."""
     id: str = NOT_SENT
-    """Its id, of any prefix."""
+    """Id of the object; its prefix says of what kind it is."""
     title: str = NOT_SENT
     """What people call it: its name, or its id when it has none."""
     subtitle: str | None = NOT_SENT
@@ -4243,13 +4762,13 @@ class InboxCounts(Model):
     """Number of chats in each view of the inbox, each up to `limit`."""
 
     waiting: int = NOT_SENT
-    """Chats that wait for a person."""
+    """Number of chats that wait for a person."""
     mine: int = NOT_SENT
     """Open chats of the asking member; 0 for an API key."""
     open: int = NOT_SENT
-    """Chats that are not over."""
+    """Number of chats that are not over."""
     ended: int = NOT_SENT
-    """Chats that are over."""
+    """Number of chats that are over."""
     limit: int = NOT_SENT
     """Counting ends here: a count of this number means so many or more."""
 
@@ -4369,7 +4888,7 @@ class InboxEntryDetail(Model):
 
 
 class InboxEntryPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `InboxEntry`, with the cursor of the next page."""
 
     data: List[InboxEntry]
     """The objects of this page."""
@@ -4401,7 +4920,7 @@ class InboxMember(Model):
 
 
 class InboxMemberPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `InboxMember`, with the cursor of the next page."""
 
     data: List[InboxMember]
     """The objects of this page."""
@@ -4634,7 +5153,7 @@ class LiveCall(Model):
 
 
 class LiveCallPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `LiveCall`, with the cursor of the next page."""
 
     data: List[LiveCall]
     """The objects of this page."""
@@ -4723,7 +5242,7 @@ class LogRecord(Model):
 
 
 class LogRecordPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `LogRecord`, with the cursor of the next page."""
 
     data: List[LogRecord]
     """The objects of this page."""
@@ -4993,7 +5512,7 @@ class MovedCard(Model):
     """The column that the card was moved into."""
     moved_at: AwareDatetime = NOT_SENT
     """When the card was moved."""
-    external_ref: str | None = None
+    external_ref: str | None = NOT_SENT
     """Your own id of the contact; null without one."""
 
 
@@ -5156,7 +5675,7 @@ class NewChannelMessage(Model):
     interactive: NewInteractive | None = None
     """A message with buttons, a list or a link."""
     location: NewLocation | None = None
-    """A place on the map."""
+    """A place to send, with its latitude and longitude."""
     reaction: NewReaction | None = None
     """An emoji on a message of the customer."""
     contacts: List[NewContactCard] | None = None
@@ -5328,7 +5847,7 @@ class NewFlowTry(Model):
 
 
 class NewInteractive(Model):
-    """A message with something to tap."""
+    """A message with buttons, a list or a link to tap."""
 
     type: Literal["buttons", "list", "cta_url"] | str
     """`buttons`: up to three buttons; `list`: a list of rows; `cta_url`: a button that opens an address."""
@@ -5385,7 +5904,7 @@ class NewListSection(Model):
 
 
 class NewLocation(Model):
-    """A place that is sent."""
+    """A place on the map that is sent to the customer."""
 
     latitude: float
     """Latitude in degrees north, from -90 to 90."""
@@ -5398,7 +5917,7 @@ class NewLocation(Model):
 
 
 class NewMedia(Model):
-    """A file that is sent."""
+    """A file that is sent to the customer."""
 
     type: Literal["image", "video", "document", "audio"] | str
     """Kind of file: `image`, `video`, `document` or `audio`."""
@@ -5476,7 +5995,7 @@ class NewReplyButton(Model):
 
 
 class NewSavedAnswer(Model):
-    """An answer to keep."""
+    """A text that members use often, to be kept as a saved answer."""
 
     shortcut: str
     """What members type to find it: letters, digits, `-` and `_`, not case-sensitive, unique in the workspace."""
@@ -5761,7 +6280,7 @@ class NudgeForecast(Model):
 
 
 class NudgePage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `Nudge`, with the cursor of the next page."""
 
     data: List[Nudge]
     """The objects of this page."""
@@ -5929,9 +6448,9 @@ class OutcomeCost(Model):
     outcome: str | None = NOT_SENT
     """The outcome; null for calls without one."""
     calls: int = NOT_SENT
-    """Number of calls with it."""
+    """Number of calls with this outcome."""
     charged_minor: int = NOT_SENT
-    """What they cost, in minor units."""
+    """What these calls cost together, in minor units."""
 
 
 class Peaks(Model):
@@ -5973,7 +6492,7 @@ class Preflight(Model):
     ready: bool = NOT_SENT
     """True if calls would be placed: `problems` is empty."""
     problems: List[PreflightProblem] = NOT_SENT
-    """Problems that block every call."""
+    """Problems that block every call; empty when calls would be placed."""
     warnings: List[PreflightProblem] = NOT_SENT
     """Conditions that block no call."""
     total: int = NOT_SENT
@@ -5987,7 +6506,7 @@ class Preflight(Model):
     will_warn: int = NOT_SENT
     """Of `will_call`, how many would be called with a warning in the decision log; `warnings` says of what."""
     will_not_call: int = NOT_SENT
-    """How many would not be called."""
+    """Number of rows or numbers that would not be called."""
     by_reason: Dict[str, PreflightReason] = NOT_SENT
     """Those who would not be called and those who wait, by compliance gate or other reason: `dnd`, `opt_out`, `consent`, `number_series`,
     `frequency_cap`, `invalid_phone`, `not_indian`, `duplicate`, `erased`, `missing_required_variables`."""
@@ -6092,7 +6611,7 @@ class ProviderReaction(Model):
     provider: str = NOT_SENT
     """Name of the provider in the settings; a list of several is one name."""
     answers: int = NOT_SENT
-    """Answers that were measured."""
+    """Number of answers of the agent that were measured."""
     p50_ms: int | None = NOT_SENT
     """Median in milliseconds, within two in a hundred; null without answers."""
     p95_ms: int | None = NOT_SENT
@@ -6131,7 +6650,7 @@ class Reactions(Model):
     """How fast agents react, in all, by agent and by provider."""
 
     answers: int = NOT_SENT
-    """Answers that were measured."""
+    """Number of answers of the agent that were measured."""
     p50_ms: int | None = NOT_SENT
     """Median in milliseconds, within two in a hundred; null without answers."""
     p95_ms: int | None = NOT_SENT
@@ -6242,7 +6761,7 @@ class SavedAnswer(Model):
     shortcut: str = NOT_SENT
     """What members type to find it, in small letters."""
     text: str = NOT_SENT
-    """The words of the answer."""
+    """Text of the saved answer, as it is inserted into a reply."""
     changed_by: str = NOT_SENT
     """Who last changed it: id of a member, `usr_…`, or of an API key, `key_…`."""
     created_at: AwareDatetime = NOT_SENT
@@ -6252,7 +6771,7 @@ class SavedAnswer(Model):
 
 
 class SavedAnswerPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `SavedAnswer`, with the cursor of the next page."""
 
     data: List[SavedAnswer]
     """The objects of this page."""
@@ -6411,7 +6930,7 @@ class StagedFinding(Model):
     harm: StagedHarm | str = NOT_SENT
     """What it does: `stops`, `never_dialled`, `skipped`, `waits` or `read_as`."""
     code: StagedFindingCode | str = NOT_SENT
-    """What was found, as a code."""
+    """What was found about the rows, as a word."""
     column: str | None = NOT_SENT
     """The column that it concerns: `phone`, or `variables.` and a name. Null if it concerns the row, or columns beyond the first 50 with
     this code."""
@@ -6485,15 +7004,15 @@ class StagedListPreflight(Model):
     """What would become of a staged list if it took effect and the campaign dialled now. It is judged at each request."""
 
     staged_list: StagedList = NOT_SENT
-    """The list that was judged."""
+    """The staged list that was checked."""
     can_apply: bool = NOT_SENT
     """Whether it can take effect: it has rows and no finding with the harm `stops`."""
     will_call: int = NOT_SENT
-    """Rows that would be called."""
+    """Number of rows that would be called."""
     will_wait: int = NOT_SENT
     """Rows of `will_call` that are called later, because their number was dialled too often recently."""
     will_not_call: int = NOT_SENT
-    """Rows that would not be called."""
+    """Number of rows that would not be called."""
     findings: List[StagedFinding] = NOT_SENT
     """What was found, by harm and then in the order of the codes. A row has one finding that says why it is not called; beside it, findings
     of the harm `read_as` for its values."""
@@ -6529,7 +7048,7 @@ class StagedListRow(Model):
 
 
 class StagedListRowPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `StagedListRow`, with the cursor of the next page."""
 
     data: List[StagedListRow]
     """The objects of this page."""
@@ -6543,7 +7062,7 @@ class StagedRowFinding(Model):
     harm: StagedHarm | str = NOT_SENT
     """What it does: `stops`, `never_dialled`, `skipped`, `waits` or `read_as`."""
     code: StagedFindingCode | str = NOT_SENT
-    """What was found, as a code."""
+    """What was found about the rows, as a word."""
     column: str | None = NOT_SENT
     """The column of the cell: `phone`, or `variables.` and a name; null if the finding concerns the row."""
     read_as: str | None = NOT_SENT
@@ -6886,7 +7405,7 @@ class TranscriptTurn(Model):
     speaker: str = NOT_SENT
     """Who spoke: `agent` or `customer`."""
     text: str = NOT_SENT
-    """The words of the turn."""
+    """What was said in the turn."""
     start: float = NOT_SENT
     """When the turn starts, in seconds after the answer."""
 
@@ -6925,7 +7444,7 @@ class TransferredCall(Model):
     language: LanguageCode | str | None = NOT_SENT
     """The agent's language; at the end the one that was spoken last, which may be another of the agent's `languages`."""
     metadata: Dict[str, Any] = NOT_SENT
-    """What the client gave as `metadata`."""
+    """The `metadata` of the request that placed the call; empty without any."""
     transferred_to: str = NOT_SENT
     """Number of the person who answered, E.164."""
     transferred_at: AwareDatetime | None = NOT_SENT
@@ -6988,14 +7507,14 @@ class TrySaid(Model):
     step_id: str | None = NOT_SENT
     """Id of the step that it belongs to; null for the apology before an error."""
     text: str = NOT_SENT
-    """The words that it says."""
+    """What the agent says, as text."""
 
 
 class TryStop(Model):
     """Where a run stopped because the flow is not complete."""
 
     code: TryStopCode | str = NOT_SENT
-    """What is wrong with the flow."""
+    """What is wrong with the flow, as a word."""
     step_id: str | None = NOT_SENT
     """Id of the step; null where it is about none."""
     path: str | None = NOT_SENT
@@ -7036,7 +7555,7 @@ class TryTurn(Model):
     """A message of a run and what the agent did about it."""
 
     turn: int = NOT_SENT
-    """Its number; 0 is the opening."""
+    """Number of the turn in the run; 0 is the opening."""
     heard: str | None = NOT_SENT
     """The words of the customer as they were taken; null for the opening and a document."""
     said: List[TrySaid] = NOT_SENT
@@ -7123,7 +7642,7 @@ class UpdatedTemplate(Model):
 
 
 class UploadedDocument(Model):
-    """The result of an upload."""
+    """What became of an upload to a chat."""
 
     document_id: str = NOT_SENT
     """Id of the document, `doc_…`; the same for all attempts of one step."""
@@ -7278,7 +7797,7 @@ class WebhookEndpointChange(Model):
 
 
 class WebhookEndpointPage(Model):
-    """A page of a list that is read with a cursor."""
+    """A page of objects of the type `WebhookEndpoint`, with the cursor of the next page."""
 
     data: List[WebhookEndpoint]
     """The objects of this page."""

@@ -79,7 +79,7 @@ class Messages(Resource):
         - text: A text. Like all content but a template, it needs an open window: the customer has written within 24 hours.
         - media: An image, a video, a document or a sound file.
         - interactive: A message with buttons, a list or a link.
-        - location: A place on the map.
+        - location: A place to send, with its latitude and longitude.
         - reaction: An emoji on a message of the customer.
         - contacts: Contact cards in the channel's own form; 64 KB in all.
         - reply_to: The message that this one answers: its id here (`camsg_…`), or the provider's id of it.
@@ -193,7 +193,7 @@ class AsyncMessages(AsyncResource):
         - text: A text. Like all content but a template, it needs an open window: the customer has written within 24 hours.
         - media: An image, a video, a document or a sound file.
         - interactive: A message with buttons, a list or a link.
-        - location: A place on the map.
+        - location: A place to send, with its latitude and longitude.
         - reaction: An emoji on a message of the customer.
         - contacts: Contact cards in the channel's own form; 64 KB in all.
         - reply_to: The message that this one answers: its id here (`camsg_…`), or the provider's id of it.
