@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import io
 from typing import Any, Callable
 
@@ -206,6 +207,18 @@ def test_a_stream_that_breaks_is_an_error(scenario: str, kind: type[Exception], 
     with pytest.raises(kind):
         client.chats.stream("chatsess_1", text="When?").reply()
     assert len(log(stub, client)) == 1, "a reply that began is not asked for again"
+
+
+def test_a_stream_that_is_given_up_closes_at_once(at: Callable[..., Client]) -> None:
+    stream = at("stream-silent").chats.stream("chatsess_1", text="When?")
+    response = stream._reader.response
+    assert next(iter(stream)) == ChatText("Within ") and not response.is_closed
+    gc.disable()
+    try:
+        del stream
+        assert response.is_closed, "a cycle is left to the collector, which may run while the lock of the connections is held"
+    finally:
+        gc.enable()
 
 
 def test_an_error_within_a_stream_is_an_error_of_the_api(at: Callable[..., Client]) -> None:

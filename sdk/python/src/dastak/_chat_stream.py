@@ -98,6 +98,38 @@ class _Reader:
         return UnexpectedAnswerError(text, status=self.response.status_code, request_id=self.response.headers.get("x-request-id"))
 
 
+# The generators do not refer to the streams that hold them, so that one which is given up closes its connection at once: a cycle would be
+# collected at any moment, also while this thread holds the lock of the connections.
+def _events(reader: _Reader) -> Iterator[ChatStreamEvent]:
+    try:
+        with reading(reader.what):
+            for chunk in reader.response.iter_bytes():
+                for event in reader.feed(chunk):
+                    if isinstance(event, ChatDone):
+                        reader.response.close()
+                        yield event
+                        return
+                    yield event
+        yield reader.end()
+    finally:
+        reader.response.close()
+
+
+async def _async_events(reader: _Reader) -> AsyncIterator[ChatStreamEvent]:
+    try:
+        with reading(reader.what):
+            async for chunk in reader.response.aiter_bytes():
+                for event in reader.feed(chunk):
+                    if isinstance(event, ChatDone):
+                        await reader.response.aclose()
+                        yield event
+                        return
+                    yield event
+        yield reader.end()
+    finally:
+        await reader.response.aclose()
+
+
 class ChatStream:
     """Events of a reply; the last one is `ChatDone`. Events of types that this version does not know are passed over."""
 
@@ -107,19 +139,7 @@ class ChatStream:
         except UnexpectedAnswerError:
             response.close()
             raise
-        self._events = self._read()
-
-    def _read(self) -> Iterator[ChatStreamEvent]:
-        try:
-            with reading(self._reader.what):
-                for chunk in self._reader.response.iter_bytes():
-                    for event in self._reader.feed(chunk):
-                        yield event
-                        if isinstance(event, ChatDone):
-                            return
-            yield self._reader.end()
-        finally:
-            self.close()
+        self._events = _events(self._reader)
 
     def __iter__(self) -> Iterator[ChatStreamEvent]:
         return self._events
@@ -147,7 +167,7 @@ class AsyncChatStream:
 
     def __init__(self, reader: _Reader) -> None:
         self._reader = reader
-        self._events = self._read()
+        self._events = _async_events(reader)
 
     @classmethod
     async def of(cls, response: httpx.Response, what: str) -> AsyncChatStream:
@@ -156,18 +176,6 @@ class AsyncChatStream:
         except UnexpectedAnswerError:
             await response.aclose()
             raise
-
-    async def _read(self) -> AsyncIterator[ChatStreamEvent]:
-        try:
-            with reading(self._reader.what):
-                async for chunk in self._reader.response.aiter_bytes():
-                    for event in self._reader.feed(chunk):
-                        yield event
-                        if isinstance(event, ChatDone):
-                            return
-            yield self._reader.end()
-        finally:
-            await self.close()
 
     def __aiter__(self) -> AsyncIterator[ChatStreamEvent]:
         return self._events
