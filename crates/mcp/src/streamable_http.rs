@@ -42,7 +42,7 @@ pub async fn answer<A: Api>(server: Server<A>, headers: &HeaderMap, message: Byt
     let mut request = http::Request::new(Full::new(message));
     *request.method_mut() = Method::POST;
     let of_request = request.headers_mut();
-    // Whoever asks for another kind of answer gets JSON all the same.
+    // A client that asks for another kind of answer gets JSON all the same.
     of_request.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     of_request.insert(CONTENT_TYPE, JSON);
     of_request.insert(HOST, HeaderValue::from_static("localhost"));
