@@ -25,7 +25,10 @@ trap end EXIT
 # processes of its own, up to twenty: more tests at once than these, and a peer may start later than a caller waits for its answer.
 telephone_threads=32 signalling_threads=4
 # The most seconds of a step: one that hangs fails and shows where.
-longest=3000
+longest=4000
+# KEEP_GOING=1: what fails is told at once, and the rest runs all the same.
+all=()
+[ -z "${KEEP_GOING:-}" ] || all=(--no-fail-fast)
 
 # step NAME COMMAND…
 step() {
@@ -46,7 +49,8 @@ step() {
             tail -n 40 "$log"
         fi
     } >&2
-    return 1
+    touch "$logs/failed"
+    [ -n "${KEEP_GOING:-}" ]
 }
 
 # The test binaries that wait; all others compute.
@@ -64,7 +68,7 @@ sys.exit(f"no such tests: {missing}") if missing else print(*(f"--test={name}" f
 
 waits() {
     step "calls in real time" cargo test --workspace --test phone -- --test-threads $telephone_threads &&
-        step "signalling and sound in real time" cargo test --workspace --test sip --test media -- --test-threads $signalling_threads &&
+        step "signalling and sound in real time" cargo test "${all[@]}" --workspace --test sip --test media -- --test-threads $signalling_threads &&
         step "calls through a dispatcher" python3 scripts/dispatcher.py "$DASTAK" &&
         step "a database that fails" scripts/failover.sh --strict --keep "$logs/failover" every &&
         step "the console in a browser" env CONSOLE_FROM=binary scripts/console-test.sh
@@ -77,9 +81,9 @@ computes() {
     echo "the simulation draws a hundred seeds beside its fixed ones: SIM_DRAW=$draw"
     # shellcheck disable=SC2086 # several options
     step "everything else, the service on SQLite" env TEST_ENGINE=sqlite SIM_DRAW="$draw" \
-        cargo test --workspace --lib --bins $others -- --skip _on_postgres &&
+        cargo test "${all[@]}" --workspace --lib --bins $others -- --skip _on_postgres &&
         TEST_POSTGRES_URL=$(PG_OPTIONS="$on_postgres" scripts/postgres.sh start "$pg") && export TEST_POSTGRES_URL &&
-        step "the service on PostgreSQL" env TEST_ENGINE=postgres cargo test --workspace --test it --test process --test postgres -- --skip _on_sqlite &&
+        step "the service on PostgreSQL" env TEST_ENGINE=postgres cargo test "${all[@]}" --workspace --test it --test process --test postgres -- --skip _on_sqlite &&
         step "the simulation with two nodes" env SIM_ENGINE=postgres SIM_SEEDS=4 cargo test --workspace --test simulation every_seed
 }
 
@@ -114,4 +118,8 @@ yielding from_outside & lanes+=($!)
 for _ in "${lanes[@]}"; do
     wait -n
 done
+if [ -e "$logs/failed" ]; then
+    echo "some steps failed, see above" >&2
+    exit 1
+fi
 echo "every test passed in $((SECONDS / 60)) min $((SECONDS % 60)) s"
