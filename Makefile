@@ -29,7 +29,7 @@ seeds: ## seeds of the simulation that no other run takes: make seeds FIRST=2000
 	SIM_FIRST=$(FIRST) SIM_SEEDS=$(SEEDS) cargo test --profile sim -p dastak --test simulation every_seed -- --nocapture
 
 packages:
-	@scripts/packages.sh cc:build-essential python3:python3 node:nodejs npm:npm '/usr/lib/postgresql/*/bin/initdb:postgresql' chromium:chromium php:php-cli ruby:ruby $(SPEECH) $(PEERS) $(DEPLOYMENT)
+	@scripts/packages.sh cc:build-essential python3:python3 node:nodejs npm:npm '/usr/lib/postgresql/*/bin/initdb:postgresql' chromium:chromium php:php-cli ruby:ruby zsh:zsh fish:fish $(SPEECH) $(PEERS) $(DEPLOYMENT)
 
 openapi: ## rewrites the golden API documents: the public one, of which the SDKs have their core, and the operator's, of which the console has its types
 	cargo run --quiet --bin dastak -- openapi > openapi.json

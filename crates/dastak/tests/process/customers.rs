@@ -417,12 +417,9 @@ fn shells_complete_the_commands() {
         let script = person.run(&["completions", shell]).done();
         assert!(script.len() > 100_000 && script.contains("idempotency-key"), "{shell}: {}", script.len());
         let file = file(&person.home.0, shell, &script);
-        match Command::new(shell).args(["-n", &file]).output() {
-            Ok(checked) => {
-                assert!(checked.status.success(), "{shell}: {}", String::from_utf8_lossy(&checked.stderr))
-            }
-            Err(why) => assert!(shell != "bash", "{shell}: {why}"),
-        }
+        let checked =
+            Command::new(shell).args(["-n", &file]).output().unwrap_or_else(|why| panic!("{shell}: {why}"));
+        assert!(checked.status.success(), "{shell}: {}", String::from_utf8_lossy(&checked.stderr));
     }
     // What bash offers after `dastak calls pl`.
     let ask = "source \"$0\"; COMP_WORDS=(dastak calls pl); COMP_CWORD=2; _dastak dastak pl calls; echo \"${COMPREPLY[@]}\"";
