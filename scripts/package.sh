@@ -26,12 +26,12 @@ if [ $# -eq 2 ]; then
 elif [ $# -eq 0 ]; then
     out="$target/package" lists=yes level=9
     scripts/console.sh
-    cargo build --release --locked --bin dastak
+    cargo build --release --locked --package dastak --bin dastak
     mkdir -p "$target/package"
     linked="$target/package/linked" static="$target/package/static"
     cp "$target/release/dastak" "$linked"
     # The same crates, linked with glibc's static library: it runs on any Linux of this architecture, whatever its libraries are.
-    cargo rustc --release --locked --bin dastak -- -C target-feature=+crt-static
+    cargo rustc --release --locked --package dastak --bin dastak -- -C target-feature=+crt-static
     cp "$target/release/dastak" "$static"
 else
     sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
