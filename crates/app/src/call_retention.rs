@@ -19,7 +19,7 @@ const BATCH: i64 = 200;
 /// Expires a batch of calls that are older than `calls.keep_days`. Returns whether there may be more.
 ///
 /// # Errors
-/// Those of the store.
+/// When the store fails; the batch is then still due.
 pub async fn sweep(app: &App) -> Result<bool, Failure> {
     let days = app.config.call_days;
     if days == 0 {

@@ -14,7 +14,7 @@ use crate::page::markdown_path;
 pub struct Heading {
     /// 1 to 6.
     pub level: u8,
-    /// Its anchor.
+    /// Fragment of its address, without `#`; unique on the page.
     pub id: String,
     /// Its plain text.
     pub text: String,

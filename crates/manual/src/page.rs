@@ -13,7 +13,7 @@ pub struct Page {
     pub about: String,
     /// What kind of page the search says that it is.
     pub kind: Kind,
-    /// Its contents.
+    /// What follows the title, in order.
     pub blocks: Vec<Block>,
 }
 
@@ -78,7 +78,7 @@ pub enum Block {
     Heading {
         /// 2 to 6.
         level: u8,
-        /// The anchor.
+        /// Fragment of its address, without `#`; unique on the page.
         id: String,
         /// Plain text.
         text: String,
@@ -114,7 +114,7 @@ pub struct Sample {
     pub label: &'static str,
     /// What a Markdown fence says: `python`.
     pub language: &'static str,
-    /// The code.
+    /// What the tab shows and the button copies.
     pub code: String,
 }
 

@@ -6,7 +6,7 @@ use api::scopes;
 use crate::page::{Block, Kind, Page};
 use crate::reference::{Described, card};
 
-/// The page.
+/// The page `/docs/scopes`, from the operations of the public document.
 pub fn page(all: &[Described<'_>]) -> Page {
     let mut blocks = vec![Block::Markdown(
         "A key has the scopes that the operator gave it. Without the scope of an operation the answer is 403 \

@@ -180,7 +180,7 @@ impl Hub {
         Ok((room, receiver))
     }
 
-    /// Ends a reader that has no streams left. Returns whether it did.
+    /// Removes the room of a workspace when no stream subscribes to it any more. Returns true when it was removed.
     fn leave(&self, tenant: Tenant, room: &Room) -> bool {
         let mut rooms = self.rooms();
         let vacant = room.batches.receiver_count() == 0;

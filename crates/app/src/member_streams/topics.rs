@@ -128,7 +128,7 @@ fn objects(kind: &str, ids: Ids) -> Vec<(Topic, Option<String>)> {
 mod tests {
     use super::*;
 
-    /// An event without a topic would be a change that no page hears of.
+    /// Without a topic, an event would not be published on the stream of members.
     #[test]
     fn every_event_of_the_catalog_names_its_objects() {
         for kind in api::events::ALL {

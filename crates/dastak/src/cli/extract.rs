@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use extraction::inside::{self, MAX_TIME};
 
-/// The command.
+/// `dastak extract`, hidden: the sandboxed process of the service that reads uploaded files.
 pub fn command() -> Command {
     let seconds =
         Arg::new("seconds").long("seconds").value_parser(value_parser!(u64).range(1..=MAX_TIME.as_secs()));

@@ -36,7 +36,7 @@ pub fn service_options(command: Command) -> Command {
     )
 }
 
-/// The command.
+/// `dastak listen`: shows the events of a workspace, and forwards them to an address.
 pub fn command() -> Command {
     service_options(
         Command::new("listen").about("Receive the workspace's events here, without a public address"),

@@ -20,7 +20,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(120);
 /// Bytes of an answer that are read: those that a tool gives, and one by which it is known to be longer.
 const READ: usize = MAX_ANSWER + 1;
 
-/// The command.
+/// `dastak mcp`, with the options that choose the service and the key.
 pub fn command() -> Command {
     let command = Command::new("mcp")
         .about("Serve the tools of a workspace to an AI agent on this machine (Model Context Protocol)")

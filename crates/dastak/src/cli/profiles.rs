@@ -22,7 +22,7 @@ const LARGEST: u64 = 256 * 1024;
 /// Bytes of a file that holds a key.
 const LARGEST_KEY_FILE: u64 = 4096;
 
-/// The file.
+/// The contents of `profiles.toml`: named services with their keys.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profiles {

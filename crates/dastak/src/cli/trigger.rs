@@ -8,7 +8,7 @@ use super::failed::Failed;
 use super::listen::{accepted, service_options};
 use super::profiles;
 
-/// The command.
+/// `dastak trigger`: has the service send a sample event.
 pub fn command() -> Command {
     let kinds = PossibleValuesParser::new(api::events::names());
     service_options(Command::new("trigger").about(

@@ -1,4 +1,4 @@
-//! What an operator is told: settings and where they come from, signals, the doctor, the log.
+//! For operators: settings and their sources, signals, `dastak doctor`, log lines.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
